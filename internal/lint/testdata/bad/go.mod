@@ -1,0 +1,3 @@
+module github.com/aiws-reducer/aiws-reducer
+
+go 1.26.0

@@ -1,0 +1,8 @@
+// Package projections is a sample.
+package projections
+
+import (
+	_ "os"
+
+	_ "github.com/spf13/cobra" // want import
+)

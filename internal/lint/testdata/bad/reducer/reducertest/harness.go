@@ -1,0 +1,5 @@
+// Package reducertest is a sample.
+package reducertest
+
+// Check does nothing.
+func Check() {}
