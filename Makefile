@@ -1,0 +1,66 @@
+# CI calls these targets and nothing else. `make check` is what a change must
+# pass before it is pushed; `make ci` adds what takes longer.
+
+GO       ?= go
+FUZZTIME ?= 5s
+BIN      := $(CURDIR)/bin
+
+# The linter is pinned and built from source, so that everybody runs the same one.
+GOLANGCI_VERSION := v2.15.0
+GOLANGCI         := $(BIN)/golangci-lint-$(GOLANGCI_VERSION)
+
+# Everything but the race detector builds without a C compiler.
+export CGO_ENABLED := 0
+
+.PHONY: help
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build both programs into bin/
+	$(GO) build -o $(BIN)/ ./cmd/...
+
+.PHONY: check
+check: format vet lint tidy test ## what every change must pass: format, vet, lint, tidy, test
+
+.PHONY: format
+format: ## fail on files that gofmt would change (fix them with gofmt -w .)
+	@files="$$(gofmt -l cmd events internal projections reducer schema)"; \
+	if [ -n "$$files" ]; then echo "gofmt -w these files:"; echo "$$files"; exit 1; fi
+
+.PHONY: vet
+vet: ## go vet
+	$(GO) vet ./...
+
+.PHONY: lint
+lint: $(GOLANGCI) ## golangci-lint, built into bin/ at first (about a minute)
+	$(GOLANGCI) run
+
+$(GOLANGCI):
+	GOBIN=$(BIN)/golangci-build $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+	mv $(BIN)/golangci-build/golangci-lint $@
+	rmdir $(BIN)/golangci-build
+
+.PHONY: tidy
+tidy: ## fail where go mod tidy would change go.mod or go.sum
+	$(GO) mod tidy -diff
+
+.PHONY: test
+test: ## all tests
+	$(GO) test ./...
+
+.PHONY: race
+race: ## all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME (5s)
+	scripts/fuzz.sh $(FUZZTIME)
+
+.PHONY: ci
+ci: check ci-rest ## all of CI
+
+.PHONY: ci-rest
+ci-rest: ## what make ci does after make check: longer fuzzing, the race detector
+	$(MAKE) fuzz FUZZTIME=30s
+	$(MAKE) race
