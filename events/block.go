@@ -1,0 +1,234 @@
+package events
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/aiws-reducer/aiws-reducer/schema"
+)
+
+// Versions of what is written. A reader meets every version there ever was.
+const (
+	FormatVersion    = 1 // layout of a block
+	StateHashVersion = 1 // how stateHash is computed (DESIGN 2)
+)
+
+// Limits of a block (DESIGN 2). One command larger than MaxBlockBytes forms a
+// block alone.
+const (
+	MaxBlockCommands = 1024
+	MaxBlockBytes    = 900 << 10
+)
+
+// ErrDamaged marks a block that is not what was written: a checksum, a chain
+// or a member is wrong. A damaged log is never extended (DESIGN 3).
+var ErrDamaged = errors.New("damaged block")
+
+// Header is the first line of a block.
+type Header struct {
+	FormatVersion    int64
+	RulesVersion     int64 // the rules that decided the block
+	StateHashVersion int64
+	Generation       string // of the log; import and restore begin a new one
+	Writer           string // a ULID for each term of a writer
+	Build            string
+	Shard, Shards    int64 // this log is shard Shard of Shards
+	FirstCommandSeq  uint64
+	LastCommandSeq   uint64
+	Commands         int64
+	Time             string // the writer's clock, milliseconds; for people
+	PrevBlockHash    string // hex; ZeroHash in the first block
+	StateHash        string // hex; state after the block
+	Checksum         string // hex sha256 of all bytes after this line
+}
+
+type headerLine struct {
+	*Header
+	first, last int64
+}
+
+// Members implements [schema.Record].
+func (h *headerLine) Members(m *schema.Members) {
+	m.Text("build", &h.Build)
+	m.Hex("checksum", &h.Checksum, 2*sha256.Size)
+	m.Int("commands", &h.Commands)
+	m.Int("firstCommandSeq", &h.first)
+	m.Int("formatVersion", &h.FormatVersion)
+	m.Text("generation", &h.Generation)
+	m.Int("lastCommandSeq", &h.last)
+	m.Hex("prevBlockHash", &h.PrevBlockHash, 2*sha256.Size)
+	m.Int("rulesVersion", &h.RulesVersion)
+	m.Int("shard", &h.Shard)
+	m.Int("shards", &h.Shards)
+	m.Hex("stateHash", &h.StateHash, 2*sha256.Size)
+	m.Int("stateHashVersion", &h.StateHashVersion)
+	m.Text("time", &h.Time)
+	m.Text("writer", &h.Writer)
+}
+
+// Entry is one command of a block with its decision.
+type Entry struct {
+	Message  Message
+	Decision *Decision
+	Record   []byte // the decision record as it stands in the block
+}
+
+// Block is a parsed block.
+type Block struct {
+	Header  Header
+	Entries []Entry
+	Hash    [sha256.Size]byte // what the next block names as PrevBlockHash
+}
+
+// Builder collects the commands of one block.
+type Builder struct {
+	header Header
+	lines  []byte
+}
+
+// NewBlock starts a block. The caller sets what it knows of the header: the
+// versions, counts, sequences and hashes are filled in here.
+func NewBlock(h Header) *Builder {
+	h.FormatVersion, h.StateHashVersion = FormatVersion, StateHashVersion
+	h.Commands, h.FirstCommandSeq, h.LastCommandSeq = 0, 0, 0
+	return &Builder{header: h}
+}
+
+// Add appends one command with its sealed decision.
+func (b *Builder) Add(m *Message, d *Decision) {
+	if b.header.Commands == 0 {
+		b.header.FirstCommandSeq = m.Seq
+	}
+	b.header.LastCommandSeq = m.Seq
+	b.header.Commands++
+	b.lines = append(appendMessage(b.lines, m), '\n')
+	b.lines = append(d.Append(b.lines), '\n')
+}
+
+// Size is the length of the block so far, in bytes, without its header.
+func (b *Builder) Size() int { return len(b.lines) }
+
+// Commands is the number of commands so far.
+func (b *Builder) Commands() int { return int(b.header.Commands) }
+
+// Seal completes the block and returns its bytes and its hash.
+func (b *Builder) Seal(stateHash [sha256.Size]byte) ([]byte, [sha256.Size]byte) {
+	sum := sha256.Sum256(b.lines)
+	h := b.header
+	h.StateHash, h.Checksum = hex.EncodeToString(stateHash[:]), hex.EncodeToString(sum[:])
+	line := headerLine{Header: &h, first: int64(h.FirstCommandSeq), last: int64(h.LastCommandSeq)}
+	data := append(schema.AppendRecord(make([]byte, 0, 1024+len(b.lines)), &line), '\n')
+	hash := sha256.Sum256(data)
+	return append(data, b.lines...), hash
+}
+
+// BlockHash is the sha256 of a block's header line, which names the checksum
+// of the rest.
+func BlockHash(data []byte) [sha256.Size]byte {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		data = data[:i+1]
+	}
+	return sha256.Sum256(data)
+}
+
+// ParseHeader reads the header line of a block and checks the checksum of the
+// rest. Errors are ErrDamaged, except for a format that this build cannot read.
+func ParseHeader(data []byte) (*Header, error) {
+	end := bytes.IndexByte(data, '\n')
+	if end < 0 {
+		return nil, fmt.Errorf("%w: no header line", ErrDamaged)
+	}
+	if err := checkFormat(data[:end]); err != nil {
+		return nil, err
+	}
+	h := &Header{}
+	line := headerLine{Header: h}
+	if err := schema.DecodeRecord(data[:end], &line); err != nil {
+		return nil, fmt.Errorf("%w: header: %w", ErrDamaged, err)
+	}
+	h.FirstCommandSeq, h.LastCommandSeq = uint64(line.first), uint64(line.last)
+	sum := sha256.Sum256(data[end+1:])
+	if hex.EncodeToString(sum[:]) != h.Checksum {
+		return nil, fmt.Errorf("%w: commands %d to %d: the content does not match the checksum",
+			ErrDamaged, h.FirstCommandSeq, h.LastCommandSeq)
+	}
+	return h, nil
+}
+
+// checkFormat reads the format version before anything else, so that a newer
+// format is named and not taken for damage.
+func checkFormat(line []byte) error {
+	value, err := schema.ParseValue(line)
+	if err != nil || value.Kind() != '{' {
+		return fmt.Errorf("%w: the header is not a JSON object", ErrDamaged)
+	}
+	member, _ := value.Member("formatVersion")
+	version, ok := member.Int()
+	if !ok {
+		return fmt.Errorf("%w: the header has no formatVersion", ErrDamaged)
+	}
+	if version != FormatVersion {
+		return fmt.Errorf("block format %d: this build reads format %d; use a newer build", version, FormatVersion)
+	}
+	return nil
+}
+
+// ParseBlock reads a whole block and checks it against its own header: the
+// checksum, the number of commands and their order. The chain to the block
+// before is the caller's to check.
+func ParseBlock(data []byte) (*Block, error) {
+	h, err := ParseHeader(data)
+	if err != nil {
+		return nil, err
+	}
+	b := &Block{Header: *h, Hash: BlockHash(data)}
+	rest := data[bytes.IndexByte(data, '\n')+1:]
+	for len(rest) > 0 {
+		var entry Entry
+		if entry, rest, err = parseEntry(rest); err != nil {
+			return nil, fmt.Errorf("%w: command %d of the block: %w", ErrDamaged, len(b.Entries)+1, err)
+		}
+		b.Entries = append(b.Entries, entry)
+	}
+	return b, b.check()
+}
+
+func parseEntry(data []byte) (Entry, []byte, error) {
+	var e Entry
+	message, rest, ok1 := bytes.Cut(data, []byte{'\n'})
+	record, rest, ok2 := bytes.Cut(rest, []byte{'\n'})
+	if !ok1 || !ok2 {
+		return e, nil, errors.New("a line is missing")
+	}
+	var err error
+	if e.Message, err = parseMessage(message); err != nil {
+		return e, nil, err
+	}
+	e.Record = record
+	if e.Decision, err = ParseDecision(record); err != nil {
+		return e, nil, err
+	}
+	if e.Decision.CommandSeq != e.Message.Seq {
+		return e, nil, fmt.Errorf("the record is for command %d, the message is %d", e.Decision.CommandSeq, e.Message.Seq)
+	}
+	return e, rest, nil
+}
+
+func (b *Block) check() error {
+	n := len(b.Entries)
+	if n == 0 || int64(n) != b.Header.Commands {
+		return fmt.Errorf("%w: %d commands, the header says %d", ErrDamaged, n, b.Header.Commands)
+	}
+	if b.Entries[0].Message.Seq != b.Header.FirstCommandSeq || b.Entries[n-1].Message.Seq != b.Header.LastCommandSeq {
+		return fmt.Errorf("%w: the first or last command is not the header's", ErrDamaged)
+	}
+	for i := 1; i < n; i++ {
+		if b.Entries[i].Message.Seq <= b.Entries[i-1].Message.Seq {
+			return fmt.Errorf("%w: command %d follows %d", ErrDamaged, b.Entries[i].Message.Seq, b.Entries[i-1].Message.Seq)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package state
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+)
+
+// Rows is the store beneath a State: a sorted map of bytes.
+type Rows interface {
+	// Get returns the value of key, or nil when there is none. The caller
+	// keeps the value; it must not change afterwards.
+	Get(key []byte) ([]byte, error)
+	// Scan calls f for each key in [lower, upper), ascending, or descending
+	// when reverse is set, until f returns false. Key and value are valid
+	// during the call only.
+	Scan(lower, upper []byte, reverse bool, f func(key, value []byte) bool) error
+}
+
+// Change is one row to be written; a nil Value deletes it.
+type Change struct {
+	Key, Value []byte
+}
+
+// Cursor says which block of the decision log the rows hold. It is stored in
+// the same batch as the rows (DESIGN 3).
+type Cursor struct {
+	LogSeq     uint64   // sequence of the block on the log stream; 0 before the first
+	CommandSeq uint64   // last command of that block
+	Generation string   // of the log
+	BlockHash  [32]byte // hash of that block; zero before the first
+	StateHash  [32]byte // state hash after it
+}
+
+// MemoryRows is a Rows in memory, for fold and for tests. It is not safe for
+// concurrent use.
+type MemoryRows struct {
+	rows map[string][]byte
+}
+
+// NewMemory returns empty rows.
+func NewMemory() *MemoryRows {
+	return &MemoryRows{rows: map[string][]byte{}}
+}
+
+// Get implements [Rows].
+func (r *MemoryRows) Get(key []byte) ([]byte, error) { return r.rows[string(key)], nil }
+
+// Scan implements [Rows].
+func (r *MemoryRows) Scan(lower, upper []byte, reverse bool, f func(key, value []byte) bool) error {
+	var keys []string
+	for key := range maps.Keys(r.rows) {
+		if key >= string(lower) && key < string(upper) {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	if reverse {
+		slices.Reverse(keys)
+	}
+	for _, key := range keys {
+		if !f([]byte(key), r.rows[key]) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// Commit writes changes.
+func (r *MemoryRows) Commit(changes []Change) {
+	for _, c := range changes {
+		if c.Value == nil {
+			delete(r.rows, string(c.Key))
+			continue
+		}
+		r.rows[string(c.Key)] = bytes.Clone(c.Value)
+	}
+}
+
+// Len is the number of rows.
+func (r *MemoryRows) Len() int { return len(r.rows) }
