@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
+	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/events/logfile"
+	"github.com/aiws-reducer/aiws-reducer/reducer"
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
+)
+
+// folding holds the flags of fold.
+type folding struct {
+	state  bool
+	digest bool
+	bare   bool
+}
+
+func newFold() *cobra.Command {
+	var f folding
+	c := &cobra.Command{
+		Use:   "fold FILE|-",
+		Short: "decide the commands of a log file, without a server",
+		Long: "Fold reads commands from a log file (JSON lines with at), decides them in memory and prints one\n" +
+			"decision record for each, as canonical JSON. The same file gives the same bytes everywhere.",
+		Example: cli.Example(
+			"reducer fold testdata/quickstart.jsonl",
+			"reducer fold --state --digest --bare testdata/golden/M1.jsonl | diff - testdata/golden/M1.out",
+			"reducer export | reducer fold --digest - | tail -1",
+		),
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			file, err := cli.Open(c, args[0])
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			out := bufio.NewWriter(c.OutOrStdout())
+			if err := f.run(file, out); err != nil {
+				return errors.Join(fmt.Errorf("%s: %w", args[0], err), out.Flush())
+			}
+			return out.Flush()
+		},
+	}
+	c.Flags().BoolVar(&f.state, "state", false, "print each document of the named projections after the decisions")
+	c.Flags().BoolVar(&f.digest, "digest", false, "print the stateDigest of those documents at the end")
+	c.Flags().BoolVar(&f.bare, "bare", false, "leave message and pointer out of the decisions")
+	return c
+}
+
+// commitEvery bounds what a long file keeps beside the rows.
+const commitEvery = 1024
+
+// run decides each message of the file and prints what the flags ask for.
+func (f folding) run(file io.Reader, out io.Writer) error {
+	rows := state.NewMemory()
+	s := state.New(rows, state.Cursor{}, 0)
+	decider := reducer.New()
+	messages := logfile.NewReader(file)
+	var line []byte
+	for n := uint64(1); ; n++ {
+		m, err := messages.NextMessage()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		line = f.append(line[:0], decider.Step(s, m))
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+		if n%commitEvery == 0 {
+			commit(rows, s, n/commitEvery)
+		}
+	}
+	commit(rows, s, 0)
+	return f.documents(rows, out)
+}
+
+func (f folding) append(dst []byte, d *events.Decision) []byte {
+	if f.bare {
+		return append(d.AppendBare(dst), '\n')
+	}
+	return append(d.Append(dst), '\n')
+}
+
+func commit(rows *state.MemoryRows, s *state.State, seq uint64) {
+	rows.Commit(s.Take(seq))
+	s.Committed()
+}
+
+// documents prints the documents of the named projections and their digest.
+func (f folding) documents(rows state.Rows, out io.Writer) error {
+	if !f.state && !f.digest {
+		return nil
+	}
+	digest := sha256.New()
+	to := []io.Writer{digest}
+	if f.state {
+		to = append(to, out)
+	}
+	if err := writeDocuments(state.NewReader(rows), io.MultiWriter(to...)); err != nil {
+		return err
+	}
+	if !f.digest {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "{\"stateDigest\":%q}\n", hex.EncodeToString(digest.Sum(nil)))
+	return err
+}
+
+// writeDocuments writes the lines that the state digest covers (DESIGN 4).
+func writeDocuments(reader *state.Reader, w io.Writer) error {
+	var line []byte
+	for _, projection := range state.Named {
+		var failed error
+		err := reader.Documents(projection, "", "", func(d *state.Document) bool {
+			line = append(d.AppendLine(line[:0]), '\n')
+			_, failed = w.Write(line)
+			return failed == nil
+		})
+		if err := errors.Join(err, failed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
