@@ -11,6 +11,7 @@ import (
 const (
 	maxDepth   = 512       // of nested arrays and objects, the outermost counted as 1
 	maxInteger = 1<<53 - 1 // of a number written without fraction and exponent
+	space      = " \t\r\n" // the white space of JSON
 )
 
 // numbers says which JSON numbers a text may hold.
@@ -74,11 +75,13 @@ func checkJSON(raw []byte, n numbers) *Fault {
 			return invalid(problem)
 		}
 	}
-	if len(bytes.TrimLeft(raw[dec.InputOffset():], " \t\r\n")) > 0 {
+	if !isSpace(raw[dec.InputOffset():]) {
 		return &Fault{CodeJSONInvalid, "", "something follows the JSON value"}
 	}
 	return nil
 }
+
+func isSpace(text []byte) bool { return len(text) == 0 || len(bytes.TrimLeft(text, space)) == 0 }
 
 // syntaxFault is the fault of a text that the JSON decoder refuses.
 func syntaxFault(err error) *Fault {
