@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
+	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/schema"
+)
+
+// startServer runs a NATS server and gives its URL. limit bounds the inbox, in
+// messages; 0 is no limit; below 0 there is no inbox.
+func startServer(t *testing.T, limit int64) (*nats.Conn, jetstream.JetStream) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Start()
+	t.Cleanup(func() {
+		s.Shutdown()
+		s.WaitForShutdown()
+	})
+	if !s.ReadyForConnections(10 * time.Second) {
+		t.Fatal("the server does not start")
+	}
+	conn, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(conn.Close)
+	stream, err := jetstream.New(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit >= 0 {
+		_, err = stream.CreateStream(context.Background(), jetstream.StreamConfig{
+			Name: "AIWS_INBOX_0", Subjects: []string{"aiws.cmd.>"}, MaxMsgs: limit, Discard: jetstream.DiscardNew,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return conn, stream
+}
+
+// answer decides what stands in the inbox: it rejects the principal mallory,
+// repeats a rejection to carol, and stays silent to nobody.
+func answer(t *testing.T, conn *nats.Conn, stream jetstream.JetStream) {
+	t.Helper()
+	consumer, err := stream.OrderedConsumer(context.Background(), "AIWS_INBOX_0", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	consuming, err := consumer.Consume(func(msg jetstream.Msg) {
+		subject, _ := schema.ParseSubject(msg.Subject())
+		d := events.Decision{
+			Contract: subject.Contract, Principal: subject.Principal, Type: subject.Type, CommandSeq: 1,
+			CommandID: msg.Headers().Get(headerID), BodyHash: strings.Repeat("0", 64),
+			Outcome: events.OutcomeAccepted, Events: []events.Event{&events.RunStarted{RunID: "r"}},
+		}
+		switch subject.Principal {
+		case "mallory":
+			d.Outcome, d.Events, d.Code, d.Message = events.OutcomeRejected, nil, "PRINCIPAL_NOT_ALLOWED", "not her"
+		case "carol":
+			d.Outcome, d.Events, d.Of, d.OfOutcome, d.OfCode = events.OutcomeDuplicate, nil, 1, events.OutcomeRejected, "PRINCIPAL_NOT_ALLOWED"
+		case "nobody":
+			return
+		}
+		d.Seal(events.ZeroHash)
+		if err := conn.Publish(msg.Headers().Get(headerReply), d.Append(nil)); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(consuming.Stop)
+}
+
+// ingest runs the command with a file of the lines.
+func ingest(t *testing.T, lines []string, args ...string) (code int, out, stderr string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "commands.jsonl")
+	if err := os.WriteFile(name, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot()
+	var stdout, errout strings.Builder
+	root.SetOut(&stdout)
+	root.SetErr(&errout)
+	root.SetArgs(append(args, name))
+	err := root.Execute()
+	if err != nil {
+		fmt.Fprintln(&errout, err)
+	}
+	return exit.Code(err), stdout.String(), errout.String()
+}
+
+func start(principal string, n int) string {
+	return fmt.Sprintf(`{"contract":"c","principal":%q,"command":{"type":"startRun","runId":"r%d"}}`, principal, n)
+}
+
+func TestPublishInOrder(t *testing.T) {
+	conn, stream := startServer(t, 0)
+	var lines []string
+	for n := range 100 {
+		lines = append(lines, start("p", n))
+	}
+	for range 2 {
+		code, out, stderr := ingest(t, lines, "--nats", conn.ConnectedUrl())
+		if code != 0 || out != "100 commands published\n" {
+			t.Fatalf("code %d, %s%s", code, out, stderr)
+		}
+	}
+	inbox, err := stream.Stream(context.Background(), "AIWS_INBOX_0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 100 {
+		first, err1 := inbox.GetMsg(context.Background(), uint64(n+1))
+		again, err2 := inbox.GetMsg(context.Background(), uint64(n+101))
+		if err1 != nil || err2 != nil {
+			t.Fatal(err1, err2)
+		}
+		if want := fmt.Sprintf(`{"runId":"r%d","type":"startRun"}`, n); string(first.Data) != want {
+			t.Errorf("message %d is %s", n+1, first.Data)
+		}
+		if id := first.Header.Get(headerID); id == "" || id != again.Header.Get(headerID) {
+			t.Errorf("message %d: id %q, the second time %q", n+1, id, again.Header.Get(headerID))
+		}
+	}
+}
+
+func TestWait(t *testing.T) {
+	conn, stream := startServer(t, 0)
+	answer(t, conn, stream)
+	url := []string{"--wait", "--nats", conn.ConnectedUrl()}
+
+	code, out, stderr := ingest(t, []string{start("p", 1), "", start("q", 2)}, url...)
+	want := "    1  startRun         p            accepted  runStarted\n    3  startRun         q            accepted  runStarted\n"
+	if code != 0 || out != want {
+		t.Errorf("code %d, %s%s", code, out, stderr)
+	}
+	code, out, _ = ingest(t, []string{start("p", 1), start("mallory", 2)}, url...)
+	if code != exit.Rejected || !strings.Contains(out, "rejected  PRINCIPAL_NOT_ALLOWED  not her") {
+		t.Errorf("a rejection: code %d, %s", code, out)
+	}
+	code, out, _ = ingest(t, []string{start("carol", 1)}, append(url, "--json")...)
+	if code != exit.Rejected || !strings.HasPrefix(out, `{"at":"0","bodyHash":`) {
+		t.Errorf("a repeated rejection: code %d, %s", code, out)
+	}
+	code, _, stderr = ingest(t, []string{start("nobody", 1), start("p", 2)}, append(url, "--timeout", "300ms")...)
+	if code != exit.Failure || !strings.Contains(stderr, "no decision within 300ms for line 1") {
+		t.Errorf("silence: code %d, %s", code, stderr)
+	}
+}
+
+// Nothing of a file with a fault is published; a dry run publishes nothing at all.
+func TestNothingPublished(t *testing.T) {
+	conn, stream := startServer(t, 0)
+	code, _, stderr := ingest(t, []string{start("p", 1), `{"contract":"c","principal":"p","command":{"type":"startRun","runId":7}}`}, "--nats", conn.ConnectedUrl())
+	if code != exit.Failure || !strings.Contains(stderr, "nothing was published") || !strings.Contains(stderr, "line 2: /command/runId") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	code, out, _ := ingest(t, []string{start("p", 1)}, "--dry-run", "--nats", conn.ConnectedUrl())
+	if code != exit.OK || out != "1 commands fine\n" {
+		t.Errorf("code %d, %s", code, out)
+	}
+	inbox, err := stream.Stream(context.Background(), "AIWS_INBOX_0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := inbox.CachedInfo().State.Msgs; held != 0 {
+		t.Errorf("the inbox holds %d messages", held)
+	}
+}
+
+// A full inbox is waited for.
+func TestFullInbox(t *testing.T) {
+	conn, stream := startServer(t, 1)
+	inbox, err := stream.Stream(context.Background(), "AIWS_INBOX_0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		time.Sleep(200 * time.Millisecond)
+		_ = inbox.Purge(context.Background())
+	}()
+	code, out, stderr := ingest(t, []string{start("p", 1), start("p", 2)}, "--nats", conn.ConnectedUrl())
+	if code != 0 || out != "2 commands published\n" || !strings.Contains(stderr, "the inbox is full, waiting") {
+		t.Errorf("code %d, %s%s", code, out, stderr)
+	}
+}
+
+func TestNoInbox(t *testing.T) {
+	conn, _ := startServer(t, -1)
+	code, _, stderr := ingest(t, []string{start("p", 1)}, "--nats", conn.ConnectedUrl())
+	if code != exit.Failure || !strings.Contains(stderr, "is a reducer running there?") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+}
+
+func TestFingerprint(t *testing.T) {
+	run := func(in string, args ...string) (string, error) {
+		root := newRoot()
+		var out strings.Builder
+		root.SetIn(strings.NewReader(in))
+		root.SetOut(&out)
+		root.SetArgs(append([]string{"fingerprint", "-"}, args...))
+		err := root.Execute()
+		return out.String(), err
+	}
+	action := ` {"resource":"shop","capability":"purchase","preconditions":{},"payload":{"item":"desk","count":4.0}}`
+	want := "sha256:1579bd731dbb9e3cbc4a7d3c0a9c53443546845ba957812c7c24f266711287bc"
+	if got, err := run(action); err != nil || got != want+"\n" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if got, err := run(action, "--json"); err != nil || got != `{"fingerprint":"`+want+`"}`+"\n" {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if got, err := run(`{"capability":"purchase"}`); err == nil {
+		t.Errorf("half an action has the fingerprint %s", got)
+	}
+	if got, err := run(strings.Replace(action, "4.0", "9007199254740993", 1)); err == nil {
+		t.Errorf("an inexact action has the fingerprint %s", got)
+	}
+}
