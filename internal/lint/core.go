@@ -44,7 +44,7 @@ func floatName(n ast.Node) string {
 
 // coreFolders are the deterministic folders: what they do may depend on nothing
 // but their arguments, the order of a map included.
-var coreFolders = []string{"schema", "schema/plan", "schema/nodeschema", "events", "reducer", "reducer/state"}
+var coreFolders = []string{"schema", "schema/jsontree", "schema/plan", "schema/nodeschema", "events", "reducer", "reducer/state"}
 
 // concurrencyExcused are the files where a channel is harmless, with the reason.
 var concurrencyExcused = map[string]string{
