@@ -81,7 +81,10 @@ func answer(t *testing.T, conn *nats.Conn, stream jetstream.JetStream) {
 			return
 		}
 		d.Seal(events.ZeroHash)
-		if err := conn.Publish(msg.Headers().Get(headerReply), d.Append(nil)); err != nil {
+		reply := nats.NewMsg(msg.Headers().Get(headerReply))
+		reply.Data = d.Append(nil)
+		reply.Header.Set(headerFinal, fmt.Sprint(subject.Principal != "mallory"))
+		if err := conn.PublishMsg(reply); err != nil {
 			t.Error(err)
 		}
 	})
@@ -156,7 +159,7 @@ func TestWait(t *testing.T) {
 		t.Errorf("code %d, %s%s", code, out, stderr)
 	}
 	code, out, _ = ingest(t, []string{start("p", 1), start("mallory", 2)}, url...)
-	if code != exit.Rejected || !strings.Contains(out, "rejected  PRINCIPAL_NOT_ALLOWED  not her") {
+	if code != exit.Rejected || !strings.Contains(out, "rejected  PRINCIPAL_NOT_ALLOWED  not her  (not final: the same id may be decided later)\n") {
 		t.Errorf("a rejection: code %d, %s", code, out)
 	}
 	code, out, _ = ingest(t, []string{start("carol", 1)}, append(url, "--json")...)

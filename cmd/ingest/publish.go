@@ -13,10 +13,11 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/natsflags"
 )
 
-// Headers of a command message (RULES 1, DESIGN 4).
+// Headers of commands and decisions (RULES 1, DESIGN 4).
 const (
 	headerID    = "Aiws-Command-Id"
 	headerReply = "Aiws-Reply"
+	headerFinal = "Aiws-Final" // of a decision: false where the same id may be decided later
 )
 
 // publisher puts commands into the inbox stream, one after the other: the order

@@ -100,7 +100,7 @@ func (w *waiter) receive(ctx context.Context) error {
 	if isRejection(d) {
 		w.rejected++
 	}
-	return w.print.decision(line, d, msg.Data)
+	return w.print.decision(line, d, msg)
 }
 
 func lines(waiting map[string]int) []int {
@@ -125,12 +125,16 @@ type printer struct {
 
 func newPrinter(c *cobra.Command) *printer { return &printer{c: c, json: cli.JSON(c)} }
 
-func (p *printer) decision(line int, d *events.Decision, record []byte) error {
+func (p *printer) decision(line int, d *events.Decision, msg *nats.Msg) error {
 	if p.json {
-		_, err := fmt.Fprintf(p.c.OutOrStdout(), "%s\n", record)
+		_, err := fmt.Fprintf(p.c.OutOrStdout(), "%s\n", msg.Data)
 		return err
 	}
-	_, err := fmt.Fprintf(p.c.OutOrStdout(), "%5d  %-16s %-12s %s\n", line, d.Type, ui.Printable(d.Principal), ui.Printable(summary(d)))
+	text := summary(d)
+	if msg.Header.Get(headerFinal) == "false" {
+		text += "  (not final: the same id may be decided later)"
+	}
+	_, err := fmt.Fprintf(p.c.OutOrStdout(), "%5d  %-16s %-12s %s\n", line, d.Type, ui.Printable(d.Principal), ui.Printable(text))
 	return err
 }
 

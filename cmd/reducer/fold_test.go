@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
+	"github.com/aiws-reducer/aiws-reducer/events"
+)
+
+// command runs reducer with args.
+func command(t *testing.T, stdin string, args ...string) (out string, err error) {
+	t.Helper()
+	root := newRoot()
+	var stdout bytes.Buffer
+	root.SetIn(strings.NewReader(stdin))
+	root.SetOut(&stdout)
+	root.SetArgs(args)
+	err = root.Execute()
+	return stdout.String(), err
+}
+
+// golden are the logs of the reference model whose commands exist.
+var golden = []string{"story-1-purchase", "M1", "M2", "M3", "M4"}
+
+// Fold reproduces the reference model byte for byte.
+func TestFoldGolden(t *testing.T) {
+	for _, name := range golden {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("..", "..", "testdata", "golden", name)
+			want, err := os.ReadFile(path + ".out")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := command(t, "", "fold", "--state", "--digest", "--bare", path+".jsonl")
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareLines(t, string(want), got)
+		})
+	}
+}
+
+// compareLines shows the first lines that differ: what follows them is chained
+// to them and differs too.
+func compareLines(t *testing.T, want, got string) {
+	t.Helper()
+	wants, gots := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(wants), len(gots)) {
+		var w, g string
+		if i < len(wants) {
+			w = wants[i]
+		}
+		if i < len(gots) {
+			g = gots[i]
+		}
+		if w != g {
+			t.Fatalf("line %d:\nwant %s\n got %s", i+1, w, g)
+		}
+	}
+}
+
+// The quickstart tells its story, and its refusals are the ones it is about.
+func TestFoldQuickstart(t *testing.T) {
+	out, err := command(t, "", "fold", "../../testdata/quickstart.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var story []string
+	for line := range strings.Lines(out) {
+		d, err := events.ParseDecision([]byte(strings.TrimSpace(line)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		what := d.Type + " "
+		if d.Outcome == events.OutcomeRejected {
+			what += string(d.Code)
+		} else {
+			what += string(d.Outcome)
+		}
+		story = append(story, what)
+	}
+	want := []string{
+		"openContract accepted",
+		"grant accepted",
+		"startRun accepted",
+		"transition accepted",
+		"admit APPROVAL_REQUIRED",
+		"approve accepted",
+		"admit accepted",
+		"dispatch accepted",
+		"settle accepted",
+		"retry PREVIOUS_EFFECT_UNRESOLVED",
+		"settle accepted",
+		"retry accepted",
+		"dispatch accepted",
+		"settle accepted",
+		"approve accepted",
+		"admit BUDGET_EXCEEDED",
+		"transition accepted",
+		"verify accepted",
+		"accept accepted",
+	}
+	if diff := cmp.Diff(want, story); diff != "" {
+		t.Errorf("story (-want +got):\n%s", diff)
+	}
+}
+
+// With message and pointer a refusal explains itself; without them nothing else changes.
+func TestFoldBare(t *testing.T) {
+	line := `{"contract":"c","principal":"p","at":1,"command":{"type":"startRun","runId":7}}`
+	full, err := command(t, line, "fold", "-")
+	if err != nil || !strings.Contains(full, `"pointer":"/runId"`) || !strings.Contains(full, `"message":`) {
+		t.Errorf("%s, %v", full, err)
+	}
+	bare, err := command(t, line, "fold", "--bare", "-")
+	if err != nil || strings.Contains(bare, `"pointer"`) || strings.Contains(bare, `"message"`) {
+		t.Errorf("%s, %v", bare, err)
+	}
+}
+
+func TestFoldErrors(t *testing.T) {
+	fine := `{"contract":"c","principal":"p","at":1,"command":{"type":"startRun","runId":"r"}}`
+	out, err := command(t, fine+"\n{}", "fold", "-")
+	if exit.Code(err) != exit.Failure || !strings.Contains(err.Error(), "-: line 2: /command: is missing") {
+		t.Errorf("a broken line: %v", err)
+	}
+	if strings.Count(out, "\n") != 1 {
+		t.Errorf("the line before it is decided: %q", out)
+	}
+	if _, err := command(t, "", "fold", "no-such-file"); exit.Code(err) != exit.Failure {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+// The digest of nothing is the digest of no lines.
+func TestFoldEmpty(t *testing.T) {
+	out, err := command(t, "", "fold", "--state", "--digest", "-")
+	if want := `{"stateDigest":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}` + "\n"; err != nil || out != want {
+		t.Errorf("%s, %v", out, err)
+	}
+}
