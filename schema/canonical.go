@@ -58,7 +58,7 @@ func AppendString(dst []byte, s string) []byte {
 func checkJSON(raw []byte, n numbers) *Fault {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(raw))
 	invalid := func(message string) *Fault {
-		return &Fault{CodeJSONInvalid, string(dec.StackPointer()), message}
+		return newFault(CodeJSONInvalid, dec.StackPointer(), message)
 	}
 	for first := true; first || dec.StackDepth() > 0; first = false {
 		tok, err := dec.ReadToken()
@@ -90,7 +90,7 @@ func syntaxFault(err error) *Fault {
 		return &Fault{CodeJSONInvalid, "", "the text ends too early"} // io.EOF: it holds no value at all
 	}
 	where := "byte " + strconv.FormatInt(syntactic.ByteOffset, 10)
-	return &Fault{CodeJSONInvalid, string(syntactic.JSONPointer), where + ": " + syntactic.Err.Error()}
+	return newFault(CodeJSONInvalid, syntactic.JSONPointer, where+": "+syntactic.Err.Error())
 }
 
 // checkNumber says what is wrong with a number of valid syntax, or "".

@@ -20,7 +20,7 @@ func typeOf(body []byte) string {
 	return string(name)
 }
 
-// lastType returns the type if it comes last and without spaces, as in most commands when they are canonical.
+// lastType returns the type if it comes last, without spaces and escapes, as in most commands when they are canonical.
 func lastType(body []byte) (string, bool) {
 	rest, ok := bytes.CutSuffix(body, []byte(`"}`))
 	if !ok {
@@ -30,7 +30,8 @@ func lastType(body []byte) (string, bool) {
 	if quote < 0 || !bytes.HasSuffix(rest[:quote], []byte(`,"type":`)) {
 		return "", false
 	}
-	return string(rest[quote+1:]), true
+	name := rest[quote+1:]
+	return string(name), bytes.IndexByte(name, '\\') < 0
 }
 
 // typeMember returns the text of the outermost object's member "type", or the beginning of it, or nil.

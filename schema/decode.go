@@ -104,7 +104,7 @@ func (m *Members) readRecord(name string, r Record) *Fault {
 		}
 		i := m.find(raw[1:len(raw)-1], first, expected)
 		if i < 0 {
-			return m.fault(string(raw) + " is no member here")
+			return m.fault(short(m.dec.StackPointer().LastToken()) + " is no member here")
 		}
 		s := &m.slots[i] // stays good for reading when m.slots grows
 		if s.seen {
@@ -209,12 +209,12 @@ func (m *Members) wrong(name, problem string) *Fault {
 }
 
 func (m *Members) fault(message string) *Fault {
-	return &Fault{CodeSchemaInvalid, string(m.dec.StackPointer()), message}
+	return newFault(CodeSchemaInvalid, m.dec.StackPointer(), message)
 }
 
 // faultAt is a fault of a member of the object just read, be the member there or not.
 func (m *Members) faultAt(name, message string) *Fault {
-	return &Fault{CodeSchemaInvalid, string(m.dec.StackPointer().AppendToken(name)), message}
+	return newFault(CodeSchemaInvalid, m.dec.StackPointer().AppendToken(name), message)
 }
 
 // kindName says what a value is.
