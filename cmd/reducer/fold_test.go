@@ -25,19 +25,20 @@ func command(t *testing.T, stdin string, args ...string) (out string, err error)
 	return stdout.String(), err
 }
 
-// golden are the logs of the reference model whose commands exist.
-var golden = []string{"story-1-purchase", "M1", "M2", "M3", "M4"}
-
 // Fold reproduces the reference model byte for byte.
 func TestFoldGolden(t *testing.T) {
-	for _, name := range golden {
+	logs, err := filepath.Glob("../../testdata/golden/*.jsonl")
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("no golden logs: %v", err)
+	}
+	for _, log := range logs {
+		name := strings.TrimSuffix(filepath.Base(log), ".jsonl")
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("..", "..", "testdata", "golden", name)
-			want, err := os.ReadFile(path + ".out")
+			want, err := os.ReadFile(strings.TrimSuffix(log, ".jsonl") + ".out")
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := command(t, "", "fold", "--state", "--digest", "--bare", path+".jsonl")
+			got, err := command(t, "", "fold", "--state", "--digest", "--bare", log)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,9 +19,9 @@ func newRoot() *cobra.Command {
 		"Reducer reads commands from an inbox stream, decides each by the AIWS 0.4 finite-v1 rules,\n"+
 			"appends the decisions to a log and keeps the projections of that log.",
 		map[string]int64{
-			"rules":      reducer.RulesVersion,
-			"block":      events.FormatVersion,
-			"state hash": events.StateHashVersion,
+			"rulesVersion":     reducer.RulesVersion,
+			"formatVersion":    events.FormatVersion,
+			"stateHashVersion": events.StateHashVersion,
 		})
 	root.AddCommand(newFold())
 	return root

@@ -80,12 +80,12 @@ func printVersion(c *cobra.Command, v Version) error {
 	if JSON(c) {
 		return ui.JSON(c.OutOrStdout(), v)
 	}
-	table := ui.NewTable(c.Name(), v.Build)
-	table.Row("go", v.Go)
+	out := c.OutOrStdout()
+	fmt.Fprintf(out, "%s %s (%s)\n", c.Name(), v.Build, v.Go)
 	for _, name := range slices.Sorted(maps.Keys(v.Formats)) {
-		table.Row(name, fmt.Sprint(v.Formats[name]))
+		fmt.Fprintf(out, "%s %d\n", name, v.Formats[name])
 	}
-	return table.Write(c.OutOrStdout())
+	return nil
 }
 
 // JSON tells whether the command was called with --json.

@@ -57,7 +57,7 @@ func TestMainCodes(t *testing.T) {
 		{"cat --why x " + name, 3, "content", "sample: torn"},
 		{"cat --why x -", 3, "standard input", "sample: torn"},
 		{"cat --why x " + name + "-not", 1, "", "no such file"},
-		{"--version", 0, "rules", ""},
+		{"--version", 0, "rules 1\n", ""},
 		{"--version --json", 0, `"formats":{"rules":1}`, ""},
 	} {
 		root := sample()
