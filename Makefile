@@ -20,6 +20,10 @@ help: ## print this list
 build: ## build both programs into bin/
 	$(GO) build -o $(BIN)/ ./cmd/...
 
+.PHONY: fold
+fold: ## decide the quickstart without a server
+	$(GO) run ./cmd/reducer fold --state --digest testdata/quickstart.jsonl
+
 .PHONY: check
 check: format vet lint tidy test ## what every change must pass: format, vet, lint, tidy, test
 
