@@ -83,7 +83,9 @@ func checkFault(tb testing.TB, f *Fault, body []byte) {
 	}
 }
 
-func isPrintable(s string) bool { return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0 }
+func isPrintable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+}
 
 func element(v Value, token string) Value {
 	i := 0

@@ -181,7 +181,7 @@ func (m *Members) readRecords(s *slot) *Fault {
 	list.clear()
 	for m.more(jsontext.KindEndArray) {
 		if list.len() == int(s.max) {
-			return m.wrong(s.name, "want at most "+count(s.max)+" elements")
+			return m.tooMany(s)
 		}
 		if f := m.readRecord(s.name, list.grow()); f != nil {
 			return f
@@ -222,7 +222,7 @@ func (m *Members) readList(s *slot) ([]string, *Fault) {
 		text, ok := m.unquote(raw)
 		switch {
 		case s.max > 0 && len(list) == int(s.max):
-			return nil, m.wrong(s.name, "want at most "+count(s.max)+" elements")
+			return nil, m.tooMany(s)
 		case !ok:
 			return nil, m.found(s.name, "want strings", raw.Kind())
 		case s.kind == kindEnums && !slices.Contains(s.allowed, text):
@@ -237,6 +237,11 @@ func (m *Members) readList(s *slot) ([]string, *Fault) {
 		return nil, f
 	}
 	return slices.Clone(list), nil
+}
+
+// tooMany is the fault of a list, one of whose elements has just been read.
+func (m *Members) tooMany(s *slot) *Fault {
+	return newFault(CodeSchemaInvalid, m.dec.StackPointer().Parent(), s.name+": want at most "+count(s.max)+" elements")
 }
 
 // repeats reports whether two elements are equal.

@@ -1,0 +1,71 @@
+package nodeschema
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+
+	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
+)
+
+// textRule holds the keywords about strings. Lengths count Unicode code points.
+type textRule struct {
+	maximum, minimum *int
+	pattern          *regexp.Regexp
+}
+
+// outside names the keyword that refuses a string, or "".
+func (r *textRule) outside(chars string) string {
+	length := utf8.RuneCountInString(chars)
+	switch {
+	case r.maximum != nil && length > *r.maximum:
+		return "maxLength"
+	case r.minimum != nil && length < *r.minimum:
+		return "minLength"
+	case r.pattern != nil && !r.pattern.MatchString(chars):
+		return "pattern"
+	}
+	return ""
+}
+
+func compilePattern(c *compiler, r *rule, n *jsontree.Node) error {
+	text, ok := n.Str()
+	if err := want(n, ok, "a string"); err != nil {
+		return err
+	}
+	pattern, err := c.pattern(n, text)
+	r.texts().pattern = pattern
+	return err
+}
+
+// pattern compiles an RE2 pattern and adds what it costs to c. A few bytes can stand for thousands of instructions, so the
+// cost is known from the parsed pattern before anything of that size is made.
+func (c *compiler) pattern(n *jsontree.Node, text string) (*regexp.Regexp, error) {
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, wrong(n, "pattern %q is not RE2: %v", text, err)
+	}
+	if c.steps += patternSteps(parsed); c.steps > MaxPatternSteps {
+		return nil, wrong(n, "the patterns together need more than %d instructions", MaxPatternSteps)
+	}
+	compiled, err := regexp.Compile(text)
+	if err != nil {
+		return nil, wrong(n, "pattern %q is not RE2: %v", text, err)
+	}
+	return compiled, nil
+}
+
+// patternSteps returns an upper bound of the instructions that p compiles to.
+func patternSteps(p *syntax.Regexp) int {
+	steps := 2
+	for _, sub := range p.Sub {
+		steps += patternSteps(sub)
+	}
+	switch p.Op {
+	case syntax.OpLiteral:
+		steps += len(p.Rune)
+	case syntax.OpRepeat:
+		steps *= max(p.Min, p.Max, 1) + 1
+	}
+	return steps
+}
