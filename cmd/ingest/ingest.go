@@ -69,7 +69,7 @@ func (in *ingesting) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer file.Close() //nolint:errcheck // only read from here on
 	count, err := in.checker(file).checkFile()
 	if err != nil {
 		return fmt.Errorf("nothing was published:\n%w", err)
