@@ -1,0 +1,151 @@
+package loop
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
+)
+
+// Sizes at which a Folder commits: rows wait in memory until then.
+const (
+	commitBlocks = 64
+	commitBytes  = 4 << 20
+)
+
+// Folder folds the blocks of a log into a store without deciding anything. It
+// takes a block only if it is the next one, whole, and chained to the block
+// before, and if the state after it has the hash that the block names.
+type Folder struct {
+	Shard, Shards int64
+	RulesVersion  int64         // a block under newer rules is ErrConfig; 0 takes all
+	Folded        func(*Folded) // optional; called for each block once it is committed
+
+	store   Store
+	state   *state.State
+	cursor  state.Cursor // of the last block folded
+	changes []state.Change
+	bytes   int
+	waiting []*Folded // blocks folded, not committed
+}
+
+// NewFolder returns a folder that continues where the store's cursor is.
+func NewFolder(store Store, cacheRows int) *Folder {
+	cursor := store.Cursor()
+	return &Folder{Shards: 1, store: store, cursor: cursor, state: state.New(store, cursor, cacheRows)}
+}
+
+// Cursor is that of the last block folded.
+func (f *Folder) Cursor() state.Cursor { return f.cursor }
+
+// State is the state after the last block folded. It is the folder's.
+func (f *Folder) State() *state.State { return f.state }
+
+// Fold folds the block at sequence seq of the log. Its rows are in the store
+// after the next Commit, which Fold calls now and then.
+func (f *Folder) Fold(seq uint64, data []byte) error {
+	block, err := events.ParseBlock(data)
+	if err != nil {
+		return blockError(seq, err)
+	}
+	return f.FoldParsed(seq, block, len(data))
+}
+
+// FoldParsed is Fold of a block that was parsed already; size is its length.
+func (f *Folder) FoldParsed(seq uint64, block *events.Block, size int) error {
+	if err := f.check(seq, &block.Header); err != nil {
+		return err
+	}
+	folded := &Folded{Bytes: size, Replayed: true}
+	for i := range block.Entries {
+		entry := &block.Entries[i]
+		f.state.Apply(&entry.Message, entry.Decision)
+		if f.Folded != nil {
+			folded.Messages = append(folded.Messages, entry.Message)
+			folded.Decisions = append(folded.Decisions, entry.Decision)
+		}
+	}
+	folded.Changes = f.state.Take(seq)
+	if err := f.state.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	cursor, err := f.after(seq, block)
+	if err != nil {
+		return err
+	}
+	folded.Cursor, f.cursor = cursor, cursor
+	for _, change := range folded.Changes {
+		f.bytes += len(change.Key) + len(change.Value)
+	}
+	f.changes = append(f.changes, folded.Changes...)
+	f.waiting = append(f.waiting, folded)
+	if len(f.waiting) < commitBlocks && f.bytes < commitBytes {
+		return nil
+	}
+	return f.Commit()
+}
+
+// Commit writes the rows of all blocks folded so far, with the cursor of the
+// last, in one batch.
+func (f *Folder) Commit() error {
+	if len(f.waiting) == 0 {
+		return nil
+	}
+	if err := f.store.Commit(f.changes, f.cursor); err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	for _, folded := range f.waiting {
+		f.state.Committed()
+		if f.Folded != nil {
+			f.Folded(folded)
+		}
+	}
+	clear(f.waiting)
+	clear(f.changes)
+	f.waiting, f.changes, f.bytes = f.waiting[:0], f.changes[:0], 0
+	return nil
+}
+
+// check compares the header with what must come next.
+func (f *Folder) check(seq uint64, h *events.Header) error {
+	switch {
+	case seq != f.cursor.LogSeq+1:
+		return fmt.Errorf("%w: block %d follows block %d of the log: blocks are missing", ErrIntegrity, seq, f.cursor.LogSeq)
+	case h.Shard != f.Shard || h.Shards != f.Shards:
+		return fmt.Errorf("%w: the log is of shard %d of %d, this reducer is set up for shard %d of %d",
+			ErrConfig, h.Shard, h.Shards, f.Shard, f.Shards)
+	case f.RulesVersion > 0 && h.RulesVersion > f.RulesVersion:
+		return fmt.Errorf("%w: block %d was decided under rules version %d, this build has %d: use a newer build",
+			ErrConfig, seq, h.RulesVersion, f.RulesVersion)
+	case h.PrevBlockHash != hex.EncodeToString(f.cursor.BlockHash[:]):
+		return fmt.Errorf("%w: block %d is not chained to the block before it", ErrIntegrity, seq)
+	case h.FirstCommandSeq <= f.cursor.CommandSeq:
+		return fmt.Errorf("%w: block %d decides command %d, which block %d or one before it decided",
+			ErrIntegrity, seq, h.FirstCommandSeq, f.cursor.LogSeq)
+	}
+	return nil
+}
+
+// after is the cursor after the block; the state must agree with it. The hash
+// of an unknown version is not compared.
+func (f *Folder) after(seq uint64, block *events.Block) (state.Cursor, error) {
+	h := &block.Header
+	hash := f.state.Hash()
+	if h.StateHashVersion == events.StateHashVersion && h.StateHash != hex.EncodeToString(hash[:]) {
+		return state.Cursor{}, fmt.Errorf("%w: after block %d (commands %d to %d) the state hash is %x, the block says %s: "+
+			"this build or this store does not agree with the one that wrote the log",
+			ErrIntegrity, seq, h.FirstCommandSeq, h.LastCommandSeq, hash, h.StateHash)
+	}
+	return state.Cursor{
+		LogSeq: seq, CommandSeq: h.LastCommandSeq, Generation: h.Generation, BlockHash: block.Hash, StateHash: hash,
+	}, nil
+}
+
+func blockError(seq uint64, err error) error {
+	if errors.Is(err, events.ErrDamaged) {
+		return fmt.Errorf("%w: block %d of the log: %w", ErrIntegrity, seq, err)
+	}
+	return fmt.Errorf("%w: block %d of the log: %w", ErrConfig, seq, err)
+}

@@ -1,0 +1,239 @@
+package loop
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
+)
+
+// Term is the work on one session, from recovery to the first error. It is
+// used by one goroutine. After an error it must be dropped.
+type Term struct {
+	o       Options
+	session Session
+	store   Store
+	writer  string
+	earlier map[string]bool // writers of this process's earlier terms
+
+	generation string // of the log
+
+	state *state.State
+	feed  Feed
+	last  state.Cursor // of the last block sealed; what the next block follows
+
+	queue  []Command // taken from the feed, not decided
+	open   *block    // being decided on top of everything sealed
+	stored *block    // known to be on the log, not folded yet
+	limit  int       // commands of the next block; lower after a refusal as too large
+
+	inbox   purger
+	stalled bool
+
+	grace context.Context // ends some time after the caller's
+	end   func()
+}
+
+// NewTerm begins a term on a session and an open store. earlier holds the
+// writers of this process's terms before, and gets this one's at the end. When
+// ctx ends, what is being written has Limits.Grace left.
+func NewTerm(ctx context.Context, o Options, session Session, store Store, earlier map[string]bool) (*Term, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	t := &Term{
+		o: o, session: session, store: store, writer: o.NewWriter(), earlier: earlier,
+		limit: o.Limits.BlockCommands,
+	}
+	t.grace, t.end = graceful(ctx, o.Clock, o.Limits.Grace)
+	o.Status.newTerm(t.writer)
+	return t, nil
+}
+
+// graceful returns a context that ends a while after ctx, and a function that
+// ends it now.
+func graceful(ctx context.Context, clock Clock, grace time.Duration) (context.Context, func()) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		select {
+		case <-clock.After(grace):
+		case <-late.Done():
+		}
+		cancel()
+	})
+	return late, func() { stop(); cancel() }
+}
+
+// Close ends the term: what was decided and not sent is dropped, and will be
+// decided again.
+func (t *Term) Close() {
+	if t.feed != nil {
+		t.feed.Close()
+	}
+	t.session.Close()
+	t.end()
+	t.earlier[t.writer] = true
+}
+
+// Cursor is that of the last block known to be on the log.
+func (t *Term) Cursor() state.Cursor { return t.last }
+
+// Step does what there is to do without waiting for commands, and says whether
+// there was anything. Its order is the contract of DESIGN 3, for each block:
+//
+//	decide - append and wait - fold - archive - reply
+//
+// While one block is being written the next is decided on top of it, but it is
+// sent in a later Step: only when this one is known to be stored. If it is not,
+// the error drops everything decided since.
+func (t *Term) Step(ctx context.Context) (bool, error) {
+	if !t.gateOpen(ctx) {
+		return false, nil
+	}
+	block := t.seal()
+	if err := t.state.Err(); err != nil {
+		return false, fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	write := t.send(block) // the only append under way
+
+	folded := t.stored != nil
+	if folded {
+		if err := t.fold(t.stored); err != nil { // rows, receipts and cursor in one batch
+			return false, err
+		}
+		if err := t.archive(t.stored); err != nil {
+			return false, err
+		}
+		t.reply(t.stored)
+		t.stored = nil
+	}
+
+	if err := t.decide(ctx, write); err != nil {
+		return false, err
+	}
+	if err := write.wait(); err != nil {
+		return true, t.refused(block, err)
+	}
+	t.stored = block
+	t.settled()
+	return folded || block != nil || t.open != nil, nil
+}
+
+// settled ends a Step in which all went well.
+func (t *Term) settled() {
+	if !t.stalled {
+		t.o.Status.set(PhaseReady, "")
+	}
+	if t.stored != nil && t.limit < t.o.Limits.BlockCommands {
+		t.limit = min(2*t.limit, t.o.Limits.BlockCommands)
+	}
+	t.purge()
+}
+
+// Wait returns when a Step may find something to do, or when it is time to look.
+func (t *Term) Wait(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-t.feed.Wake():
+	case <-t.o.Clock.After(t.o.Limits.Purge):
+	}
+}
+
+// Finish answers what is stored and drops what is only decided.
+func (t *Term) Finish() error {
+	t.open = nil
+	if t.stored == nil {
+		return nil
+	}
+	if err := t.fold(t.stored); err != nil {
+		return err
+	}
+	if err := t.archive(t.stored); err != nil {
+		return err
+	}
+	t.reply(t.stored)
+	t.stored = nil
+	return nil
+}
+
+// gateOpen waits while the gate objects: nothing is sent then. It is false
+// when ctx ended before.
+func (t *Term) gateOpen(ctx context.Context) bool {
+	for {
+		err := t.o.Gate()
+		if err == nil {
+			return true
+		}
+		t.o.Status.set(PhaseHolding, err.Error())
+		select {
+		case <-ctx.Done():
+			return false
+		case <-t.o.Clock.After(t.o.Limits.Retry):
+		}
+	}
+}
+
+// fold writes the rows of a stored block.
+func (t *Term) fold(b *block) error {
+	began := t.o.Clock.Now()
+	end := t.o.Status.begin("a commit of the store")
+	err := t.store.Commit(b.changes, b.cursor)
+	end()
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	t.state.Committed()
+	t.o.Status.moved(b.cursor)
+	t.inbox.decided(b)
+	if t.o.Hooks.Folded != nil {
+		t.o.Hooks.Folded(&Folded{
+			Cursor: b.cursor, Messages: b.messages(), Decisions: b.decisions, Changes: b.changes, Bytes: len(b.data),
+			Decide: b.decide, Append: b.append, Fold: t.o.Clock.Now().Sub(began),
+		})
+	}
+	return nil
+}
+
+func (t *Term) archive(b *block) error {
+	if t.o.Archive == nil {
+		return nil
+	}
+	if err := t.o.Archive.Append(b.cursor.LogSeq, b.data); err != nil {
+		return fmt.Errorf("archive block %d: %w", b.cursor.LogSeq, err)
+	}
+	return nil
+}
+
+func (t *Term) reply(b *block) {
+	replies := t.session.Replies()
+	for i, d := range b.decisions {
+		if to := b.commands[i].Reply; to != "" {
+			replies.Reply(to, d.Append(nil), d.Final())
+		}
+	}
+}
+
+// block is a batch of commands with their decisions, before it is on the log.
+type block struct {
+	builder   *events.Builder
+	commands  []Command
+	decisions []*events.Decision
+
+	// Set by seal.
+	data    []byte
+	changes []state.Change
+	cursor  state.Cursor // after the block
+
+	decide, append time.Duration
+}
+
+func (b *block) messages() []events.Message {
+	messages := make([]events.Message, len(b.commands))
+	for i := range b.commands {
+		messages[i] = b.commands[i].Message
+	}
+	return messages
+}
