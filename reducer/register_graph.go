@@ -39,7 +39,9 @@ func (q *question) graphFault(graph *schema.Graph) *refusal {
 		func() *refusal { return g.each("decision-arity", g.decisionArity) },
 		func() *refusal { return g.each("loop-unbounded", g.loopUnbounded) },
 		func() *refusal { return g.each("config", g.configFault) },
-		func() *refusal { return q.schemaFault(g, "input-schema", func(n *schema.Node) schema.Value { return n.InputSchema }) },
+		func() *refusal {
+			return q.schemaFault(g, "input-schema", func(n *schema.Node) schema.Value { return n.InputSchema })
+		},
 		func() *refusal {
 			return q.schemaFault(g, "output-schema", func(n *schema.Node) schema.Value { return n.OutputSchema })
 		},

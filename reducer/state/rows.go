@@ -36,6 +36,9 @@ type Cursor struct {
 // concurrent use.
 type MemoryRows struct {
 	rows map[string][]byte
+	// sorted has the keys of a kind in order, made when a scan first asks and
+	// dropped when a key of the kind comes or goes.
+	sorted [256][]string
 }
 
 // NewMemory returns empty rows.
@@ -48,17 +51,12 @@ func (r *MemoryRows) Get(key []byte) ([]byte, error) { return r.rows[string(key)
 
 // Scan implements [Rows].
 func (r *MemoryRows) Scan(lower, upper []byte, reverse bool, f func(key, value []byte) bool) error {
-	var keys []string
-	for key := range maps.Keys(r.rows) {
-		if key >= string(lower) && key < string(upper) {
-			keys = append(keys, key)
+	keys := r.between(string(lower), string(upper))
+	for i := range keys {
+		key := keys[i]
+		if reverse {
+			key = keys[len(keys)-1-i]
 		}
-	}
-	slices.Sort(keys)
-	if reverse {
-		slices.Reverse(keys)
-	}
-	for _, key := range keys {
 		if !f([]byte(key), r.rows[key]) {
 			return nil
 		}
@@ -66,14 +64,49 @@ func (r *MemoryRows) Scan(lower, upper []byte, reverse bool, f func(key, value [
 	return nil
 }
 
+// between returns the keys in [lower, upper), in order.
+func (r *MemoryRows) between(lower, upper string) []string {
+	var keys []string
+	for kind := int(lower[0]); kind <= int(upper[0]) && upper > string([]byte{byte(kind)}); kind++ {
+		of := r.keysOf(byte(kind))
+		from, _ := slices.BinarySearch(of, lower)
+		to, _ := slices.BinarySearch(of, upper)
+		if keys == nil {
+			keys = of[from:to:to]
+			continue
+		}
+		keys = append(keys, of[from:to]...)
+	}
+	return keys
+}
+
+func (r *MemoryRows) keysOf(kind byte) []string {
+	if r.sorted[kind] == nil {
+		keys := []string{}
+		for key := range maps.Keys(r.rows) {
+			if key[0] == kind {
+				keys = append(keys, key)
+			}
+		}
+		slices.Sort(keys)
+		r.sorted[kind] = keys
+	}
+	return r.sorted[kind]
+}
+
 // Commit writes changes.
 func (r *MemoryRows) Commit(changes []Change) {
 	for _, c := range changes {
+		key := string(c.Key)
+		_, there := r.rows[key]
+		if there == (c.Value == nil) {
+			r.sorted[key[0]] = nil
+		}
 		if c.Value == nil {
-			delete(r.rows, string(c.Key))
+			delete(r.rows, key)
 			continue
 		}
-		r.rows[string(c.Key)] = bytes.Clone(c.Value)
+		r.rows[key] = bytes.Clone(c.Value)
 	}
 }
 

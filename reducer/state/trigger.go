@@ -131,3 +131,29 @@ func (s *State) scheduleDue(contract string, t *schema.Trigger, before *schema.D
 		s.putDue(due, true)
 	}
 }
+
+// Due calls f for what is due at a time or before, the earliest first, until f
+// returns false. An entry stays while its command would still move something:
+// until the trigger's cursor passes the slot, or the wait is satisfied.
+func (r *Reader) Due(until schema.Decimal, f func(Due) bool) error {
+	prefix := []byte{kindDue}
+	upper := appendKey(nil, kindDue, decimalPart(until.Add(one)))
+	var failed error
+	err := r.state.rows.Scan(prefix, upper, false, func(key, _ []byte) bool {
+		parts, err := splitKey(key)
+		if err != nil || len(parts) != 4 {
+			failed = errKey
+			return false
+		}
+		at, err := schema.ParseDecimal(parts[0][2:])
+		if err != nil {
+			failed = errKey
+			return false
+		}
+		return f(Due{At: at, Contract: parts[1], What: parts[2], ID: parts[3]})
+	})
+	if err == nil {
+		err = failed
+	}
+	return err
+}
