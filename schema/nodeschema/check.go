@@ -10,8 +10,8 @@ import (
 
 // The limits of one validation.
 const (
-	MaxWork        = 500_000    // JSON values in the schema times bytes of the instance
-	MaxPatternWork = 20_000_000 // instructions of the patterns times bytes of the instance
+	MaxWork        = 500_000   // JSON values in the schema times bytes of the instance
+	MaxPatternWork = 5_000_000 // instructions of the patterns times bytes of the instance
 )
 
 // TooLarge is the reason of a Failure that is about the limits: nothing was validated.
@@ -52,8 +52,11 @@ func (s *Schema) CheckPartly(instance *jsontree.Node, unknown func(kid *jsontree
 	return c.run(s, instance)
 }
 
-// Work returns what a validation of an instance of so many bytes counts as, at most MaxWork.
-func (s *Schema) Work(bytes int) int { return min(s.values*bytes, MaxWork) }
+// Work estimates what validating an instance of so many bytes takes, in the unit of MaxWork: values times bytes.
+func (s *Schema) Work(bytes int) int { return s.values*bytes + s.steps*bytes/(MaxPatternWork/MaxWork) }
+
+// BuildWork estimates in the same unit what compiling the schema took.
+func (s *Schema) BuildWork() int { return len(s.root.at.Text) + 12*s.steps }
 
 func (s *Schema) tooLarge(instance schema.Value, pointer string) *Failure {
 	var what string

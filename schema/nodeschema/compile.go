@@ -41,8 +41,16 @@ func wrong(n *jsontree.Node, format string, args ...any) error {
 	return &Invalid{n.Pointer(), fmt.Sprintf(format, args...)}
 }
 
+// Valid returns why Compile would refuse v, or nil, and takes less: it builds no pattern. The error is an *Invalid.
+func Valid(v schema.Value) error {
+	_, err := compile(v, compiler{checkOnly: true})
+	return err
+}
+
 // Compile makes a Schema of v. The error is an *Invalid.
-func Compile(v schema.Value) (*Schema, error) {
+func Compile(v schema.Value) (*Schema, error) { return compile(v, compiler{}) }
+
+func compile(v schema.Value, c compiler) (*Schema, error) {
 	if v == "" {
 		return nil, &Invalid{"", "there is none"}
 	}
@@ -53,7 +61,6 @@ func Compile(v schema.Value) (*Schema, error) {
 	if depth := n.Depth(); depth > MaxSchemaDepth {
 		return nil, &Invalid{"", fmt.Sprintf("is nested %d deep, %d is the limit", depth, MaxSchemaDepth)}
 	}
-	var c compiler
 	root, err := c.rule(n)
 	if err != nil {
 		return nil, err
@@ -63,7 +70,8 @@ func Compile(v schema.Value) (*Schema, error) {
 
 // compiler compiles one schema. Its methods take the node of what they compile.
 type compiler struct {
-	steps int // instructions of the patterns so far
+	checkOnly bool // build no pattern
+	steps     int  // instructions of the patterns so far
 }
 
 // rule compiles what stands in the place of a schema.

@@ -16,12 +16,15 @@
 // What Check bounds: where the number of JSON values in the schema times the bytes of the instance's canonical form exceeds
 // MaxWork, nothing is validated and the answer is too-large; likewise where the instructions of its patterns times those
 // bytes exceed MaxPatternWork. A schema is a tree, so each of its positions meets each value of the instance at most once,
-// and the first product bounds everything but patterns, whose cost is not in proportion to their length.
+// and the first product bounds everything but patterns, which can cost a thousand times their length.
+//
+// The worst that we could construct at these limits takes 5 ms and 9 MB, with patterns 25 ms (BenchmarkHostile, one core);
+// compiling 16 KiB takes 0.2 ms, or 4 ms where it is patterns at their limit. Valid builds none and stays under 0.3 ms.
 //
 // Numbers are compared as the decimals that canonical JSON writes, without floats. The outcome, the pointer and the message
 // depend on schema and instance alone: the instance is walked in canonical order, keywords in a fixed one.
 //
-// Why no library: the general validators that we measured compare numbers as big rationals, collect every error, and follow
-// map order; a schema and an instance at the limits cost them 260 ms and 250 MB, against 12 ms and 2 MB here, and they cannot
-// leave a question open, which plans need (CheckPartly). One of them is the oracle of this package's tests.
+// Why no library: the general validators compare numbers as big rationals, collect every error, follow map order and take
+// counts modulo 2^64. At the first limit alone the best of them took 260 ms and 250 MB, its patterns 23 seconds. And none can
+// leave open what is not known yet, which plans need (CheckPartly). It is the oracle of this package's tests.
 package nodeschema

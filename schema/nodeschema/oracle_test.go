@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/aiws-reducer/aiws-reducer/schema"
+	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
 	"github.com/aiws-reducer/aiws-reducer/schema/nodeschema"
 )
 
@@ -224,6 +225,55 @@ func TestOracleNumbers(t *testing.T) {
 			}
 			if f := s.Check(a); (f == nil) != oracleAccepts(t, want, a) {
 				rt.Fatalf("%s with %s: %v", text, a, f)
+			}
+		}
+	})
+}
+
+// TestPartlyIsSound: what CheckPartly refuses is refused whatever the unknown members are, and with nothing unknown it is
+// Check.
+func TestPartlyIsSound(t *testing.T) {
+	isUnknown := func(kid *jsontree.Node) bool { return kid.Text == `"?"` }
+	rapid.Check(t, func(rt *rapid.T) {
+		text := drawSchema(rt, 3)
+		s, err := nodeschema.Compile(canonical(t, text))
+		if err != nil {
+			return
+		}
+		parts := make([]string, rapid.IntRange(1, 4).Draw(rt, "length"))
+		known := make([]bool, len(parts))
+		for i := range parts {
+			known[i] = rapid.Bool().Draw(rt, "known")
+			parts[i] = `"?"`
+			if known[i] {
+				parts[i] = drawInstance(rt, 2)
+			}
+		}
+		join := func() string { return "[" + strings.Join(parts, ",") + "]" }
+		if rapid.Bool().Draw(rt, "object") {
+			join = func() string {
+				text := ""
+				for i, part := range parts {
+					text += "," + quoted(names[i]) + ":" + part
+				}
+				return "{" + text[1:] + "}"
+			}
+		}
+		partly := join()
+		failure := s.CheckPartly(jsontree.Parse(canonical(t, partly), ""), isUnknown)
+		for range 10 {
+			for i := range parts {
+				if !known[i] {
+					parts[i] = drawInstance(rt, 2)
+				}
+			}
+			whole := canonical(t, join())
+			full := s.Check(whole)
+			if failure != nil && full == nil {
+				rt.Fatalf("schema %s refuses %s, not %s", text, partly, whole)
+			}
+			if same := s.CheckPartly(jsontree.Parse(whole, ""), isUnknown); (same == nil) != (full == nil) {
+				rt.Fatalf("schema %s, instance %s: %v and %v", text, whole, same, full)
 			}
 		}
 	})

@@ -45,27 +45,33 @@ func (c *compiler) pattern(n *jsontree.Node, text string) (*regexp.Regexp, error
 	if err != nil {
 		return nil, wrong(n, "pattern %q is not RE2: %v", text, err)
 	}
-	if c.steps += patternSteps(parsed); c.steps > MaxPatternSteps {
+	if c.steps += patternSteps(parsed) + 2; c.steps > MaxPatternSteps {
 		return nil, wrong(n, "the patterns together need more than %d instructions", MaxPatternSteps)
 	}
-	compiled, err := regexp.Compile(text)
-	if err != nil {
-		return nil, wrong(n, "pattern %q is not RE2: %v", text, err)
+	if c.checkOnly {
+		return nil, nil
 	}
-	return compiled, nil
+	return regexp.MustCompile(text), nil // it parses, and nothing else can fail
 }
 
-// patternSteps returns an upper bound of the instructions that p compiles to.
+// patternSteps returns an upper bound of the instructions that p becomes.
 func patternSteps(p *syntax.Regexp) int {
-	steps := 2
+	steps := 0
 	for _, sub := range p.Sub {
 		steps += patternSteps(sub)
 	}
 	switch p.Op {
+	case syntax.OpConcat:
+		return max(steps, 1)
 	case syntax.OpLiteral:
-		steps += len(p.Rune)
+		return len(p.Rune)
+	case syntax.OpCapture:
+		return steps + 2
+	case syntax.OpAlternate:
+		return steps + len(p.Sub)
 	case syntax.OpRepeat:
-		steps *= max(p.Min, p.Max, 1) + 1
+		copies := max(p.Max, p.Min+1)
+		return copies*steps + copies - p.Min
 	}
-	return steps
+	return steps + 1
 }

@@ -1,0 +1,131 @@
+package nodeschema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aiws-reducer/aiws-reducer/schema"
+	"github.com/aiws-reducer/aiws-reducer/schema/nodeschema"
+)
+
+// hostile are schemas and instances that cost as much as the limits allow. The instance repeats its element, where # is its
+// number, as often as MaxWork lets it.
+var hostile = []struct{ name, schema, open, element, close string }{
+	{"enum of large numbers", `{"items":{"enum":[` + repeat("1e300", 2300) + `,1]}}`, "[", "1", "]"},
+	{"enum of long strings", `{"items":{"enum":[` + repeat(`"`+strings.Repeat("x", 200)+`#"`, 75) + `]}}`, "[", `"` + strings.Repeat("x", 200) + `1"`, "]"},
+	{"anyOf of types", `{"items":{"anyOf":[` + repeat(`{"type":"integer"}`, 780) + `,{"type":"number"}]}}`, "[", "0.5", "]"},
+	{"anyOf of false", `{"items":{"anyOf":[` + repeat("false", 2700) + `,true]}}`, "[", "1", "]"},
+	{"oneOf of constants", `{"items":{"oneOf":[` + repeat(`{"const":#}`, 1000) + `]}}`, "[", "9", "]"},
+	{"multipleOf", `{"items":{"anyOf":[` + repeat(`{"multipleOf":9e-324}`, 700) + `,true]}}`, "[", "1.7976931348623157e308", "]"},
+	{"one multipleOf", `{"items":{"multipleOf":5e-324}}`, "[", "1.7976931348623155e308", "]"},
+	{"nested anyOf", strings.Repeat(`{"anyOf":[{"type":"null"},`, 15) + `{"items":{"type":"integer"}}` + strings.Repeat("]}", 15), "[", "1", "]"},
+	{"nested unique arrays", strings.Repeat(`{"uniqueItems":true,"items":`, 25) + "{}" + strings.Repeat("}", 25), "[", "[[[[[#]]]]]", "]"},
+	{"unique items", `{"uniqueItems":true}`, "[", "#", "]"},
+	{"unevaluated properties", `{"unevaluatedProperties":false,"anyOf":[` + repeat(`{"properties":{"#":true}}`, 400) + `]}`, "{", `"#":1`, "}"},
+	{"unevaluated items, small schema", `{"unevaluatedItems":true,"allOf":[{"allOf":[{"prefixItems":[true]}]}]}`, "[", "1", "]"},
+	{"unevaluated items, many times", `{"items":{"unevaluatedItems":true,"allOf":[` + repeat(`{"contains":true}`, 800) + `]}}`, "[", "[1,2,3,4,5,6,7,8,9]", "]"},
+	{"property names", `{"propertyNames":{"maxLength":9}}`, "{", `"#":1`, "}"},
+	{"long required names", `{"items":{"required":["` + strings.Repeat("x", 16000) + `"]}}`, "[", "[]", "]"},
+	{"long required names, members", `{"items":{"dependentRequired":{"` + strings.Repeat("x", 16000) + `":[]}}}`, "[", `{"x":1,"xx":1,"xxx":1,"xxxx":1}`, "]"},
+	{"pattern properties", `{"additionalProperties":{"patternProperties":{` + repeat(`"^#[ab]*$":true`, 700) + `}}}`, "{", `"#":{"abab":1,"#":2}`, "}"},
+	{"if on if", strings.Repeat(`{"if":{"type":"null"},"else":`, 15) + `{"items":{"type":"integer"}}` + strings.Repeat("}", 15), "[", "1", "]"},
+	{"contains", `{"contains":{"anyOf":[` + repeat(`{"type":"integer"}`, 780) + `]},"minContains":0}`, "[", "0.5", "]"},
+	{"not", `{"items":{"allOf":[` + repeat(`{"not":{"type":"integer"}}`, 550) + `]}}`, "[", "0.5", "]"},
+	{"bounds", `{"items":{"allOf":[` + repeat(`{"maximum":1,"minimum":0,"exclusiveMinimum":0}`, 300) + `]}}`, "[", "0.5", "]"},
+	{"a pattern", `{"items":{"pattern":"^(a?){140}(a){100}$"}}`, "[", `"` + strings.Repeat("a", 199) + `"`, "]"},
+	{"a greedy pattern", `{"pattern":".{0,100}.{0,100}.{0,100}c$"}`, `"`, strings.Repeat("aab", 20), `"`},
+	{"a large pattern", `{"pattern":"` + strings.Repeat(".{0,950}", 10) + `c$"}`, `"`, strings.Repeat("aab", 2), `"`},
+	{"many empty strings", `{"items":{"pattern":"^(.{0,100}){2}"}}`, "[", `""`, "]"},
+}
+
+func repeat(text string, times int) string {
+	parts := make([]string, times)
+	for i := range parts {
+		parts[i] = strings.ReplaceAll(text, "#", fmt.Sprint(i))
+	}
+	return strings.Join(parts, ",")
+}
+
+// atLimit returns the schema and the largest instance that it validates.
+func atLimit(t testing.TB, text, open, element, end string) (*nodeschema.Schema, schema.Value) {
+	s := compile(t, text)
+	largest := func(times int) (schema.Value, bool) {
+		elements := repeat(element, times)
+		if open == `"` {
+			elements = strings.Repeat(element, times)
+		}
+		v := canonical(t, open+elements+end)
+		f := s.Check(v)
+		return v, f == nil || f.Reason != nodeschema.TooLarge
+	}
+	low, high := 0, nodeschema.MaxWork
+	for low+1 < high {
+		middle := (low + high) / 2
+		if len(element)*middle > nodeschema.MaxWork {
+			high = middle
+			continue
+		}
+		if _, ok := largest(middle); ok {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	v, _ := largest(low)
+	return s, v
+}
+
+// TestHostile: the worst that we could construct ends soon. The limit here is lax, for slow machines; the benchmark measures.
+func TestHostile(t *testing.T) {
+	for _, c := range hostile {
+		s, v := atLimit(t, c.schema, c.open, c.element, c.close)
+		start := time.Now()
+		s.Check(v)
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%s: %v for %d bytes", c.name, took, len(v))
+		}
+	}
+}
+
+func BenchmarkHostile(b *testing.B) {
+	for _, c := range hostile {
+		b.Run(strings.ReplaceAll(c.name, " ", "-"), func(b *testing.B) {
+			s, v := atLimit(b, c.schema, c.open, c.element, c.close)
+			b.SetBytes(int64(len(v)))
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Check(v)
+			}
+		})
+	}
+}
+
+func BenchmarkCompile(b *testing.B) {
+	ordinary := canonical(b, `{"type":"object","required":["sku","quantity"],"properties":{"sku":{"type":"string","minLength":1,"pattern":"^[a-z-]{1,20}$"},
+		"quantity":{"type":"integer","minimum":1}},"additionalProperties":false}`)
+	for name, v := range map[string]schema.Value{
+		"ordinary": ordinary,
+		"16KiB":    canonical(b, `{"anyOf":[`+repeat(`{"type":"null"}`, 1000)+`]}`),
+		"patterns": canonical(b, `{"pattern":"`+strings.Repeat(".{0,950}", 10)+`c$"}`),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := nodeschema.Compile(v); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	b.Run("check", func(b *testing.B) {
+		s := compile(b, string(ordinary))
+		b.ReportAllocs()
+		for b.Loop() {
+			if f := s.Check(`{"quantity":3,"sku":"book-of-the-year"}`); f != nil {
+				b.Fatal(f)
+			}
+		}
+	})
+}
