@@ -35,19 +35,17 @@ type Cursor struct {
 // MemoryRows is a Rows in memory, for fold and for tests. It is not safe for
 // concurrent use.
 type MemoryRows struct {
-	rows map[string][]byte
+	rows [256]map[string][]byte // by kind
 	// sorted has the keys of a kind in order, made when a scan first asks and
 	// dropped when a key of the kind comes or goes.
 	sorted [256][]string
 }
 
 // NewMemory returns empty rows.
-func NewMemory() *MemoryRows {
-	return &MemoryRows{rows: map[string][]byte{}}
-}
+func NewMemory() *MemoryRows { return &MemoryRows{} }
 
 // Get implements [Rows].
-func (r *MemoryRows) Get(key []byte) ([]byte, error) { return r.rows[string(key)], nil }
+func (r *MemoryRows) Get(key []byte) ([]byte, error) { return r.rows[key[0]][string(key)], nil }
 
 // Scan implements [Rows].
 func (r *MemoryRows) Scan(lower, upper []byte, reverse bool, f func(key, value []byte) bool) error {
@@ -57,7 +55,7 @@ func (r *MemoryRows) Scan(lower, upper []byte, reverse bool, f func(key, value [
 		if reverse {
 			key = keys[len(keys)-1-i]
 		}
-		if !f([]byte(key), r.rows[key]) {
+		if !f([]byte(key), r.rows[key[0]][key]) {
 			return nil
 		}
 	}
@@ -82,14 +80,7 @@ func (r *MemoryRows) between(lower, upper string) []string {
 
 func (r *MemoryRows) keysOf(kind byte) []string {
 	if r.sorted[kind] == nil {
-		keys := []string{}
-		for key := range maps.Keys(r.rows) {
-			if key[0] == kind {
-				keys = append(keys, key)
-			}
-		}
-		slices.Sort(keys)
-		r.sorted[kind] = keys
+		r.sorted[kind] = append([]string{}, slices.Sorted(maps.Keys(r.rows[kind]))...)
 	}
 	return r.sorted[kind]
 }
@@ -98,17 +89,28 @@ func (r *MemoryRows) keysOf(kind byte) []string {
 func (r *MemoryRows) Commit(changes []Change) {
 	for _, c := range changes {
 		key := string(c.Key)
-		_, there := r.rows[key]
+		rows := r.rows[key[0]]
+		if rows == nil {
+			rows = map[string][]byte{}
+			r.rows[key[0]] = rows
+		}
+		_, there := rows[key]
 		if there == (c.Value == nil) {
 			r.sorted[key[0]] = nil
 		}
 		if c.Value == nil {
-			delete(r.rows, key)
+			delete(rows, key)
 			continue
 		}
-		r.rows[key] = bytes.Clone(c.Value)
+		rows[key] = bytes.Clone(c.Value)
 	}
 }
 
 // Len is the number of rows.
-func (r *MemoryRows) Len() int { return len(r.rows) }
+func (r *MemoryRows) Len() int {
+	n := 0
+	for _, rows := range r.rows {
+		n += len(rows)
+	}
+	return n
+}
