@@ -33,14 +33,13 @@ func Canonical(raw []byte) ([]byte, error) { return canonical(raw, exactNumbers)
 func CanonicalStored(raw []byte) ([]byte, error) { return canonical(raw, anyNumbers) }
 
 func canonical(raw []byte, n numbers) ([]byte, error) {
-	out := bytes.Clone(raw)
 	if isCanonical(raw, 0, n) {
-		return out, nil
+		return bytes.Clone(raw), nil
 	}
 	if f := checkJSON(raw, n); f != nil {
 		return nil, f
 	}
-	v := jsontext.Value(out)
+	v := jsontext.Value(bytes.Clone(raw))
 	if err := v.Canonicalize(); err != nil {
 		return nil, &Fault{CodeJSONInvalid, "", err.Error()}
 	}
@@ -85,8 +84,8 @@ func isSpace(text []byte) bool { return len(text) == 0 || len(bytes.TrimLeft(tex
 
 // syntaxFault is the fault of a text that the JSON decoder refuses.
 func syntaxFault(err error) *Fault {
-	var syntactic *jsontext.SyntacticError
-	if !errors.As(err, &syntactic) {
+	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
 		return &Fault{CodeJSONInvalid, "", "the text ends too early"} // io.EOF: it holds no value at all
 	}
 	where := "byte " + strconv.FormatInt(syntactic.ByteOffset, 10)

@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -57,7 +58,7 @@ func TestCanonicalRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Canonical([]byte(c.text))
-			if f, ok := err.(*Fault); !ok || f.Code != CodeJSONInvalid || f.Pointer != c.pointer {
+			if f, ok := errors.AsType[*Fault](err); !ok || f.Code != CodeJSONInvalid || f.Pointer != c.pointer {
 				t.Errorf("Canonical(%.60q) = %v, want JSON_INVALID at %q", c.text, err, c.pointer)
 			}
 			if _, f := Decode([]byte(c.text)); f == nil || f.Code != CodeJSONInvalid {
@@ -242,7 +243,7 @@ func naiveValue(dec *json.Decoder, depth int) bool {
 			ok = ok && naiveValue(dec, depth+1)
 		}
 		if ok {
-			dec.Token()
+			_, _ = dec.Token()
 		}
 		return ok
 	}

@@ -10,11 +10,12 @@ import (
 const (
 	maxDigits = 100     // of a decimal on the wire
 	maxItems  = 1000    // of a list on the wire
-	maxShared = 4 << 10 // bytes of a text whose strings share memory with it
+	maxShared = 4 << 10 // bytes of a text whose strings share one copy of it
 )
 
 // Decode reads the body of a command: RULES 2 steps 1 and 2. It reads the tokens of a valid body once. Only a refused one is
-// read again: a text that is not JSON is JSON_INVALID, whatever else is wrong with it.
+// read again: a text that is not JSON is JSON_INVALID, whatever else is wrong with it. The command shares no memory with the
+// body; the strings of a short body share one copy of it.
 func Decode(body []byte) (Command, *Fault) {
 	c := newCommand(typeOf(body))
 	if c == nil {

@@ -203,7 +203,7 @@ func TestDecodeTogether(t *testing.T) {
 				if f != nil || string(AppendRecord(nil, c)) != admitBody {
 					t.Error(f)
 				}
-				Decode([]byte(`{"type":"startRun","runId":`))
+				_, _ = Decode([]byte(`{"type":"startRun","runId":`))
 			}
 		})
 	}
@@ -213,7 +213,7 @@ func TestDecodeTogether(t *testing.T) {
 func TestDecodeAllocations(t *testing.T) {
 	body := []byte(admitBody)
 	c, _ := Decode(body)
-	if n := testing.AllocsPerRun(100, func() { Decode(body) }); n > 8 {
+	if n := testing.AllocsPerRun(100, func() { _, _ = Decode(body) }); n > 8 {
 		t.Errorf("Decode makes %v allocations, want at most 8", n)
 	}
 	buf := make([]byte, 0, 1024)

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -332,7 +333,7 @@ func TestEveryKindRefuses(t *testing.T) {
 			t.Errorf("%s is not in the text", c.old)
 		}
 		err := DecodeRecord([]byte(text), new(everything))
-		f, ok := err.(*Fault)
+		f, ok := errors.AsType[*Fault](err)
 		if c.old == `"id":"i"` && strings.Count(c.new, "id") > 1 {
 			if !ok || f.Code != CodeJSONInvalid {
 				t.Errorf("%s: %v, want JSON_INVALID", c.new, err)

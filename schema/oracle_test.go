@@ -17,6 +17,25 @@ func newOracle(tb testing.TB) oracle {
 	return oracle{compile(tb, "urn:aiws:wire:0.4"), compile(tb, "urn:aiws-reducer:host:1")}
 }
 
+func compile(tb testing.TB, urn string) *jsonschema.Schema {
+	tb.Helper()
+	c := jsonschema.NewCompiler()
+	for id, text := range map[string][]byte{"urn:aiws:wire:0.4": AIWS, "urn:aiws-reducer:host:1": Host} {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if err := c.AddResource(id, doc); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	s, err := c.Compile(urn)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return s
+}
+
 // accepts reports whether a text that is valid JSON is a command.
 func (o oracle) accepts(tb testing.TB, body []byte) bool {
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))

@@ -275,7 +275,7 @@ func (m *Members) readVerdicts(s *slot) *Fault {
 	if f != nil {
 		return f
 	}
-	if !sortNames(list, func(v *Verdict) string { return v.Criterion }) {
+	if !sortNames(list, func(v Verdict) string { return v.Criterion }) {
 		return m.wrong(s.name, "a name is repeated")
 	}
 	set(s, list)
@@ -295,7 +295,7 @@ func (m *Members) readLists(s *slot) *Fault {
 	if f != nil {
 		return f
 	}
-	if !sortNames(list, func(l *PrincipalList) string { return l.Key }) {
+	if !sortNames(list, func(l PrincipalList) string { return l.Key }) {
 		return m.wrong(s.name, "a name is repeated")
 	}
 	set(s, list)
@@ -321,10 +321,10 @@ func (m *Members) readObject(name string, read func(key string) *Fault) *Fault {
 }
 
 // sortNames puts the members of an object in canonical order. It answers false where a name is repeated.
-func sortNames[T any](list []T, name func(*T) string) bool {
-	slices.SortFunc(list, func(a, b T) int { return compareNames(name(&a), name(&b)) })
+func sortNames[T any](list []T, name func(T) string) bool {
+	slices.SortFunc(list, func(a, b T) int { return compareNames(name(a), name(b)) })
 	for i := 1; i < len(list); i++ {
-		if name(&list[i-1]) == name(&list[i]) {
+		if name(list[i-1]) == name(list[i]) {
 			return false
 		}
 	}

@@ -14,6 +14,9 @@ type Value string
 // ParseValue returns the Value of a JSON text. It rounds numbers as CanonicalStored does; what a publisher sent goes through
 // Decode or Canonical first. The error is a *Fault.
 func ParseValue(raw []byte) (Value, error) {
+	if isCanonical(raw, 0, anyNumbers) {
+		return Value(raw), nil
+	}
 	text, err := CanonicalStored(raw)
 	return Value(text), err
 }
