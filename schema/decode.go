@@ -83,7 +83,7 @@ func giveBack(m *Members) {
 // begin makes m ready to read a text.
 func (m *Members) begin(text []byte, n numbers) {
 	m.numbers = n
-	m.buf = *bytes.NewBuffer(text)
+	m.buf = *bytes.NewBuffer(slices.Clip(text))
 	if len(text) <= maxShared {
 		m.text = string(text)
 	}
