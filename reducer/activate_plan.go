@@ -25,6 +25,9 @@ func (q *question) activatePlan(c *schema.ActivatePlan) ([]events.Event, *refusa
 	if q.terms.Policy.RequirePinnedPlan && !pinned {
 		return reject(refuse(events.CodePlanNotPinned, "plan %q is not pinned", c.PlanID))
 	}
+	if pinned {
+		q.usePlan(c.RunID, c.PlanID)
+	}
 	return accept(&events.PlanActivated{
 		RunID: c.RunID, PlanID: c.PlanID, Previous: run.PlanID, RunPlanHash: plan.RunPlanHash,
 	})

@@ -37,13 +37,24 @@ func (q *question) liveRun(runID string) (state.Run, *refusal) {
 	return run, refused
 }
 
-// runningRun is "running-run".
+// runningRun is "running-run". Whoever asks for a running run is about to act
+// on its plan.
 func (q *question) runningRun(runID string) (state.Run, *refusal) {
 	run, refused := q.run(runID)
 	if refused == nil && run.State != events.RunRunning {
 		refused = refuse(events.CodeRunNotRunning, "run %q is %s", runID, run.State)
 	}
+	if refused == nil && run.RunPlanHash != "" {
+		q.usePlan(runID, run.PlanID)
+	}
 	return run, refused
+}
+
+// usePlan tells that the command concerns a pinned plan of the run.
+func (q *question) usePlan(runID, planID string) {
+	if q.onPlan != nil {
+		q.onPlan(q.State, q.contract, runID, planID)
+	}
 }
 
 // newRunID is "new-run-id".

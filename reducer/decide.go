@@ -20,7 +20,15 @@ const RulesVersion = 1
 // use.
 type Reducer struct {
 	schemas schemaCache
+	onPlan  PlanUse
 }
+
+// PlanUse is told which pinned plan a command concerns, before the command is
+// decided (PLANS "Rehydration"). It decides nothing.
+type PlanUse func(s *state.State, contract, runID, planID string)
+
+// OnPlan sets who is told of the use of pinned plans, nil for nobody.
+func (r *Reducer) OnPlan(use PlanUse) { r.onPlan = use }
 
 // New returns a reducer.
 func New() *Reducer { return &Reducer{schemas: schemaCache{}} }
@@ -50,6 +58,7 @@ func (r *Reducer) Decide(s *state.State, m *events.Message) *events.Decision {
 type question struct {
 	*state.State
 	schemas   schemaCache
+	onPlan    PlanUse
 	subject   schema.Subject
 	contract  string // of the subject; the ledger that is asked
 	principal string
@@ -64,7 +73,7 @@ type question struct {
 }
 
 func (r *Reducer) question(s *state.State, m *events.Message) *question {
-	q := &question{State: s, schemas: r.schemas, now: m.Millis()}
+	q := &question{State: s, schemas: r.schemas, onPlan: r.onPlan, now: m.Millis()}
 	q.subject, q.routed = schema.ParseSubject(m.Subject)
 	q.contract, q.principal = q.subject.Contract, q.subject.Principal
 	q.commandID, q.hasID, q.idFault = commandID(m)

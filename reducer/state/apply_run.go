@@ -44,12 +44,7 @@ func (s *State) applyRunTransitioned(c string, e *events.RunTransitioned) {
 
 func (s *State) applyPlanPinned(c string, e *events.PlanPinned) {
 	s.touchRun(c, e.RunID)
-	plan := edit[Plan](s, kindPlan, c, e.RunID, e.PlanID)
-	*plan = Plan{
-		Form: e.Form, RunPlanHash: e.RunPlanHash, Envelope: e.Envelope,
-		Identity: e.Identity, Params: e.Params, ParamsHash: e.ParamsHash,
-		PinnedSequence: s.now.CommandSeq,
-	}
+	*edit[Plan](s, kindPlan, c, e.RunID, e.PlanID) = planOf(e, s.now.CommandSeq)
 }
 
 func (s *State) applyPlanActivated(c string, e *events.PlanActivated) {

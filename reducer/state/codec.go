@@ -13,7 +13,9 @@ import (
 // same number, and are zero when an older build wrote it.
 const rowVersion = 1
 
-var errRow = errors.New("malformed row")
+// ErrRow marks a row that is not what was written: the store is damaged and has
+// to be built again from the log.
+var ErrRow = errors.New("malformed row")
 
 // Meta says which decision changed a row last.
 type Meta struct {
@@ -44,13 +46,13 @@ func encodeRow(meta *Meta, r row) []byte {
 
 func decodeRow(value []byte, meta *Meta, r row) error {
 	if len(value) == 0 || value[0] != rowVersion {
-		return fmt.Errorf("%w: version", errRow)
+		return fmt.Errorf("%w: version", ErrRow)
 	}
 	c := coder{reading: true, buf: value[1:]}
 	c.meta(meta)
 	r.fields(&c)
 	if c.err == nil && len(c.buf) > 0 {
-		c.err = fmt.Errorf("%w: %d bytes too many", errRow, len(c.buf))
+		c.err = fmt.Errorf("%w: %d bytes too many", ErrRow, len(c.buf))
 	}
 	return c.err
 }
@@ -158,7 +160,7 @@ func (c *coder) optBool(p **bool) {
 
 func (c *coder) fail() {
 	if c.err == nil {
-		c.err = fmt.Errorf("%w: cut short", errRow)
+		c.err = fmt.Errorf("%w: cut short", ErrRow)
 	}
 	c.buf = nil
 }

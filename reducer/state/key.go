@@ -2,7 +2,7 @@ package state
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
@@ -60,7 +60,7 @@ func appendKey(dst []byte, kind byte, parts ...string) []byte {
 	return dst
 }
 
-var errKey = errors.New("malformed row key")
+var errKey = fmt.Errorf("%w: key", ErrRow)
 
 // splitPart returns the first part of key and what follows it.
 func splitPart(key []byte) (part string, rest []byte, err error) {

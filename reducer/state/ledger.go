@@ -188,3 +188,22 @@ func (r *Decided) fields(c *coder) {
 	c.string(&r.Reason)
 	c.strings(&r.Events)
 }
+
+// DecisionBlock is the sequence, on the log, of the block with the ledger's
+// decision on a command; ok is false when the ledger has none, or while that
+// block is not sealed.
+func (s *State) DecisionBlock(ledger string, commandSeq uint64) (logSeq uint64, ok bool) {
+	value, err := s.rows.Get(appendKey(nil, kindDecision, ledger, sequencePart(commandSeq)))
+	if err != nil {
+		s.fail(err)
+	}
+	if value == nil {
+		return 0, false
+	}
+	var meta Meta
+	if err := decodeRow(value, &meta, &Decided{}); err != nil {
+		s.fail(err)
+		return 0, false
+	}
+	return meta.LogSeq, true
+}

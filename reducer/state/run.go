@@ -136,6 +136,23 @@ func (s *State) Plan(contract, runID, planID string) (plan Plan, ok bool) {
 	return Plan{}, false
 }
 
+// RestorePlan writes the row of a pin anew from the event on the log that
+// pinned it, by the command with that sequence. It is for a row that was found
+// damaged: the row is derived, and no decision made it so.
+func (s *State) RestorePlan(contract string, e *events.PlanPinned, pinnedSequence uint64) {
+	before := s.now
+	s.now.CommandSeq = pinnedSequence
+	*edit[Plan](s, kindPlan, contract, e.RunID, e.PlanID) = planOf(e, pinnedSequence)
+	s.now = before
+}
+
+func planOf(e *events.PlanPinned, seq uint64) Plan {
+	return Plan{
+		Form: e.Form, RunPlanHash: e.RunPlanHash, Envelope: e.Envelope,
+		Identity: e.Identity, Params: e.Params, ParamsHash: e.ParamsHash, PinnedSequence: seq,
+	}
+}
+
 // Verification is an assessment of a run (RULES 8).
 type Verification struct {
 	Assessor       string
