@@ -2,6 +2,8 @@ package loop
 
 import (
 	"errors"
+
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
 
 // How a term ends. Errors of this package wrap one of these.
@@ -51,7 +53,7 @@ type Damaged interface {
 // isDamaged says whether err asks for a new store.
 func isDamaged(err error) bool {
 	var d Damaged
-	return errors.As(err, &d) && d.Damaged()
+	return errors.As(err, &d) && d.Damaged() || errors.Is(err, state.ErrRow)
 }
 
 // final says whether another term cannot help.
