@@ -21,6 +21,7 @@ type State struct {
 	now     Meta // of the decision that is being applied
 	scratch []byte
 	err     error
+	selfChecks
 }
 
 // DefaultCacheRows is a cache size that keeps a reducer small: about 100 MiB

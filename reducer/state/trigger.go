@@ -110,9 +110,11 @@ type Due struct {
 }
 
 func (s *State) putDue(d Due, present bool) {
-	prefix := []byte{kindDue}
-	key := appendKey(nil, kindDue, decimalPart(d.At), d.Contract, d.What, d.ID)
-	s.put(prefix, string(key), present)
+	s.put([]byte{kindDue}, dueKey(d), present)
+}
+
+func dueKey(d Due) string {
+	return string(appendKey(nil, kindDue, decimalPart(d.At), d.Contract, d.What, d.ID))
 }
 
 // scheduleDue moves the due entry of a scheduled trigger from before to after
