@@ -24,19 +24,19 @@ func (w *write) wait() error {
 	return w.err
 }
 
-// send begins to write b. It must not be called while a write is under way.
-func (t *Term) send(b *block) *write {
-	if b == nil {
-		return nil
+// send begins to write b, the only write under way; nil is nothing to write.
+func (t *Term) send(b *block) {
+	if t.write = nil; b == nil {
+		return
 	}
 	w := &write{done: make(chan struct{})}
+	t.write = w
 	began := t.o.Clock.Now()
 	t.o.Go(func() {
 		w.err = t.append(b)
 		b.append = t.o.Clock.Now().Sub(began)
 		close(w.done)
 	})
-	return w
 }
 
 // append stores b at the sequence that it was decided for, or finds out why
@@ -121,6 +121,6 @@ func (t *Term) refused(b *block, err error) error {
 	t.limit = len(b.commands) / 2
 	t.open = nil
 	t.last = t.store.Cursor() // the block before b is folded: Step does it while b is written
-	t.state = state.New(t.store, t.last, t.o.CacheRows)
+	t.state, t.decider = state.New(t.store, t.last, t.o.CacheRows), t.o.NewDecider()
 	return nil
 }

@@ -17,7 +17,7 @@ const recordRoom = 2 << 10
 // decide takes whatever is waiting and decides it into the open block, without
 // a timer. While a block is being written it goes on until that is stored, so
 // that the next block collects what arrives meanwhile.
-func (t *Term) decide(ctx context.Context, w *write) error {
+func (t *Term) decide(ctx context.Context) error {
 	began := t.o.Clock.Now()
 	for {
 		room, err := t.takeAll()
@@ -27,7 +27,7 @@ func (t *Term) decide(ctx context.Context, w *write) error {
 		if t.open != nil {
 			t.open.decide += t.o.Clock.Now().Sub(began)
 		}
-		if w == nil {
+		if t.write == nil {
 			return nil
 		}
 		wake := t.feed.Wake()
@@ -35,12 +35,12 @@ func (t *Term) decide(ctx context.Context, w *write) error {
 			wake = nil // the open block is full: only the write matters
 		}
 		select {
-		case <-w.done:
+		case <-t.write.done:
 			return nil
 		default:
 		}
 		select {
-		case <-w.done:
+		case <-t.write.done:
 			return nil
 		case <-ctx.Done():
 			return nil
@@ -86,7 +86,7 @@ func (t *Term) take(c *Command) (bool, error) {
 	if t.open == nil {
 		t.open = t.newBlock()
 	}
-	d := t.o.Decider.Step(t.state, &c.Message)
+	d := t.decider.Step(t.state, &c.Message)
 	if err := t.state.Err(); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrStore, err)
 	}

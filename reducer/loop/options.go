@@ -17,9 +17,9 @@ type Options struct {
 	// Connect makes the session of the next term, and whatever that needs.
 	Connect func(ctx context.Context) (Session, error)
 	Stores  Stores
-	Decider Decider
 
-	RulesVersion  int64 // of Decider
+	NewDecider    func() Decider // one for each state, so that nothing dropped is remembered
+	RulesVersion  int64          // of the deciders
 	Build         string
 	Shard, Shards int64 // shard Shard of Shards; Shards 0 is one shard
 	CacheRows     int   // rows kept in memory; 0 is the state's default
@@ -107,8 +107,8 @@ func (l Limits) withDefaults() Limits {
 }
 
 func (o Options) withDefaults() (Options, error) {
-	if o.Connect == nil || o.Stores == nil || o.Decider == nil {
-		return o, errors.New("loop: Connect, Stores and Decider are needed")
+	if o.Connect == nil || o.Stores == nil || o.NewDecider == nil {
+		return o, errors.New("loop: Connect, Stores and NewDecider are needed")
 	}
 	o.Limits = o.Limits.withDefaults()
 	if o.Shards == 0 {

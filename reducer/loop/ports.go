@@ -96,6 +96,8 @@ type Store interface {
 	// Commit writes changes and cursor in one batch: both are there after a
 	// crash, or neither. It need not be durable, the log is.
 	Commit(changes []state.Change, cursor state.Cursor) error
+	// Err is what the store found wrong with itself, in the background too.
+	Err() error
 	Close() error
 }
 

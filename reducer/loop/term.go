@@ -20,12 +20,14 @@ type Term struct {
 
 	generation string // of the log
 
-	state *state.State
-	feed  Feed
-	last  state.Cursor // of the last block sealed; what the next block follows
+	state   *state.State
+	decider Decider
+	feed    Feed
+	last    state.Cursor // of the last block sealed; what the next block follows
 
 	queue  []Command // taken from the feed, not decided
 	open   *block    // being decided on top of everything sealed
+	write  *write    // the append under way, the only one
 	stored *block    // known to be on the log, not folded yet
 	limit  int       // commands of the next block; lower after a refusal as too large
 
@@ -70,11 +72,12 @@ func graceful(ctx context.Context, clock Clock, grace time.Duration) (context.Co
 // Close ends the term: what was decided and not sent is dropped, and will be
 // decided again.
 func (t *Term) Close() {
+	t.end()
+	_ = t.write.wait() // the next term finds out what became of it
 	if t.feed != nil {
 		t.feed.Close()
 	}
 	t.session.Close()
-	t.end()
 	t.earlier[t.writer] = true
 }
 
@@ -94,10 +97,10 @@ func (t *Term) Step(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	block := t.seal()
-	if err := t.state.Err(); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrStore, err)
+	if err := t.healthy(); err != nil {
+		return false, err
 	}
-	write := t.send(block) // the only append under way
+	t.send(block)
 
 	folded := t.stored != nil
 	if folded {
@@ -111,10 +114,10 @@ func (t *Term) Step(ctx context.Context) (bool, error) {
 		t.stored = nil
 	}
 
-	if err := t.decide(ctx, write); err != nil {
+	if err := t.decide(ctx); err != nil {
 		return false, err
 	}
-	if err := write.wait(); err != nil {
+	if err := t.write.wait(); err != nil {
 		return true, t.refused(block, err)
 	}
 	t.stored = block
@@ -174,6 +177,18 @@ func (t *Term) gateOpen(ctx context.Context) bool {
 		case <-t.o.Clock.After(t.o.Limits.Retry):
 		}
 	}
+}
+
+// healthy: a read error poisons what was decided, and a store that found itself
+// damaged in the background must not be built on.
+func (t *Term) healthy() error {
+	if err := t.state.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	if err := t.store.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	return nil
 }
 
 // fold writes the rows of a stored block.
