@@ -80,6 +80,15 @@ func (n *Node) Depth() int {
 	return deepest + 1
 }
 
+// Levels returns how many levels of values there are inside n: 0 for a scalar and for an empty array or object.
+func (n *Node) Levels() int {
+	levels := 0
+	for _, kid := range n.Kids {
+		levels = max(levels, kid.Levels()+1)
+	}
+	return levels
+}
+
 // Pointer returns the RFC 6901 pointer of n.
 func (n *Node) Pointer() string {
 	var places []*Node

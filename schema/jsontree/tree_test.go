@@ -28,22 +28,23 @@ func TestNode(t *testing.T) {
 		text    schema.Value
 		count   int
 		depth   int
+		levels  int
 	}{
-		{"", `{"":false,"a":{},"b":[1,{"x/y~z":null},"a\"\n😀"]}`, 8, 3},
-		{"/", "false", 1, 0},
-		{"/a", "{}", 1, 1},
-		{"/b", `[1,{"x/y~z":null},"a\"\n😀"]`, 5, 2},
-		{"/b/0", "1", 1, 0},
-		{"/b/1", `{"x/y~z":null}`, 2, 1},
-		{"/b/1/x~1y~0z", "null", 1, 0},
-		{"/b/2", `"a\"\n😀"`, 1, 0},
+		{"", `{"":false,"a":{},"b":[1,{"x/y~z":null},"a\"\n😀"]}`, 8, 3, 3},
+		{"/", "false", 1, 0, 0},
+		{"/a", "{}", 1, 1, 0},
+		{"/b", `[1,{"x/y~z":null},"a\"\n😀"]`, 5, 2, 2},
+		{"/b/0", "1", 1, 0, 0},
+		{"/b/1", `{"x/y~z":null}`, 2, 1, 1},
+		{"/b/1/x~1y~0z", "null", 1, 0, 0},
+		{"/b/2", `"a\"\n😀"`, 1, 0, 0},
 	} {
 		n := find(root, c.pointer)
 		if n == nil {
 			t.Errorf("no node at %q", c.pointer)
 			continue
 		}
-		if diff := cmp.Diff([]any{c.text, c.count, c.depth}, []any{n.Text, n.Count(), n.Depth()}); diff != "" {
+		if diff := cmp.Diff([]any{c.text, c.count, c.depth, c.levels}, []any{n.Text, n.Count(), n.Depth(), n.Levels()}); diff != "" {
 			t.Errorf("%s:\n%s", c.pointer, diff)
 		}
 	}
