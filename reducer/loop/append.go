@@ -121,6 +121,6 @@ func (t *Term) refused(b *block, err error) error {
 	t.limit = len(b.commands) / 2
 	t.open = nil
 	t.last = t.store.Cursor() // the block before b is folded: Step does it while b is written
-	t.state, t.decider = state.New(t.store, t.last, t.o.CacheRows), t.o.NewDecider()
+	t.state, t.decider = state.New(t.store, t.last, t.o.CacheRows), t.newDecider()
 	return nil
 }

@@ -87,6 +87,9 @@ func (t *Term) take(c *Command) (bool, error) {
 		t.open = t.newBlock()
 	}
 	d := t.decider.Step(t.state, &c.Message)
+	if t.pins.err != nil {
+		return false, t.pins.err
+	}
 	if err := t.state.Err(); err != nil {
 		return false, fmt.Errorf("%w: %w", ErrStore, err)
 	}

@@ -199,7 +199,7 @@ func (t *Term) foldTail(ctx context.Context, archived uint64) error {
 	if err := folder.Commit(); err != nil {
 		return err
 	}
-	t.last, t.state, t.decider = folder.Cursor(), folder.State(), t.o.NewDecider()
+	t.last, t.state, t.decider = folder.Cursor(), folder.State(), t.newDecider()
 	if err := t.checkEnd(ctx); err != nil {
 		return err
 	}

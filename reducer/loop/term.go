@@ -32,6 +32,7 @@ type Term struct {
 	limit  int       // commands of the next block; lower after a refusal as too large
 
 	inbox   purger
+	pins    pins
 	stalled bool
 
 	grace context.Context // ends some time after the caller's
@@ -51,6 +52,7 @@ func NewTerm(ctx context.Context, o Options, session Session, store Store, earli
 		limit: o.Limits.BlockCommands,
 	}
 	t.grace, t.end = graceful(ctx, o.Clock, o.Limits.Grace)
+	t.pins = pins{term: t, checked: map[string]bool{}}
 	o.Status.newTerm(t.writer)
 	return t, nil
 }
