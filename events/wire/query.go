@@ -161,3 +161,9 @@ func Decode(data []byte, request any) error {
 	}
 	return nil
 }
+
+// StatusRequest and DigestRequest ask for nothing in particular.
+type (
+	StatusRequest struct{}
+	DigestRequest struct{}
+)
