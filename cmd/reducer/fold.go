@@ -14,6 +14,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/logfile"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
+	"github.com/aiws-reducer/aiws-reducer/reducer/audit"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
 
@@ -108,7 +109,7 @@ func (f folding) documents(rows state.Rows, out io.Writer) error {
 	if f.state {
 		to = append(to, out)
 	}
-	if err := writeDocuments(state.NewReader(rows), io.MultiWriter(to...)); err != nil {
+	if err := audit.WriteDocuments(io.MultiWriter(to...), rows); err != nil {
 		return err
 	}
 	if !f.digest {
@@ -116,21 +117,4 @@ func (f folding) documents(rows state.Rows, out io.Writer) error {
 	}
 	_, err := fmt.Fprintf(out, "{\"stateDigest\":%q}\n", hex.EncodeToString(digest.Sum(nil)))
 	return err
-}
-
-// writeDocuments writes the lines that the state digest covers (DESIGN 4).
-func writeDocuments(reader *state.Reader, w io.Writer) error {
-	var line []byte
-	for _, projection := range state.Named {
-		var failed error
-		err := reader.Documents(projection, "", "", func(d *state.Document) bool {
-			line = append(d.AppendLine(line[:0]), '\n')
-			_, failed = w.Write(line)
-			return failed == nil
-		})
-		if err := errors.Join(err, failed); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -23,6 +23,6 @@ func newRoot() *cobra.Command {
 			"formatVersion":    events.FormatVersion,
 			"stateHashVersion": events.StateHashVersion,
 		})
-	root.AddCommand(newFold())
+	root.AddCommand(newServe(), newFold())
 	return root
 }

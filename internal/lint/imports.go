@@ -29,17 +29,21 @@ type folderRule struct {
 var folderRules = []folderRule{
 	{folder: "schema", pure: true, others: []string{"github.com/go-json-experiment/json"}},
 	{folder: "schema/jsontree", pure: true, own: []string{"schema"}, others: []string{"github.com/go-json-experiment/json"}},
-	{folder: "schema/plan", pure: true, own: []string{"schema", "schema/jsontree"}, others: []string{"github.com/go-json-experiment/json"}},
+	{folder: "schema/plan", pure: true, own: []string{"schema", "schema/jsontree", "schema/nodeschema"}, others: []string{"github.com/go-json-experiment/json"}},
 	// The pattern of a node's schema is RE2, which is what regexp is: linear and the same everywhere.
 	{folder: "schema/nodeschema", pure: true, std: []string{"regexp", "regexp/syntax"}, own: []string{"schema", "schema/jsontree"}, others: []string{"github.com/santhosh-tekuri/jsonschema/v6"}},
 	{folder: "events", pure: true, own: []string{"schema"}},
 	{folder: "events/logfile", own: []string{"schema", "events"}, others: []string{"github.com/go-json-experiment/json"}},
-	{folder: "events/client", own: []string{"schema", "events"}, others: []string{"github.com/nats-io/", "github.com/oklog/ulid/v2"}},
+	{folder: "events/wire", own: []string{"schema"}},
+	{folder: "events/wire/exchange", own: []string{"schema", "events/wire"}, others: []string{"github.com/nats-io/"}},
+	{folder: "events/client", own: []string{"schema", "events", "events/wire", "events/wire/exchange"}, others: []string{"github.com/nats-io/", "github.com/oklog/ulid/v2"}},
 	{folder: "reducer/state", pure: true, own: []string{"schema", "events"}},
 	{folder: "reducer", pure: true, own: []string{"schema", "schema/plan", "schema/nodeschema", "events", "reducer/state"}},
 	{folder: "reducer/loop", own: []string{"schema", "schema/plan", "events", "reducer/state", "reducer"}, others: []string{"github.com/oklog/ulid/v2"}},
+	{folder: "reducer/audit", own: []string{"schema", "schema/plan", "events", "reducer/state", "reducer", "reducer/loop"}},
+	{folder: "reducer/scheduler", own: []string{"schema", "events", "reducer/state"}},
 	{folder: "reducer/jetlog", own: []string{"schema", "events", "reducer/state", "reducer", "reducer/loop"}, others: []string{"github.com/nats-io/", "golang.org/x/sys"}},
-	{folder: "projections", own: []string{"schema", "schema/plan", "events", "reducer/state"},
+	{folder: "projections", own: []string{"schema", "schema/plan", "events", "events/wire", "events/wire/exchange", "reducer/state"},
 		others: []string{"github.com/cockroachdb/pebble/v2", "github.com/nats-io/", "github.com/prometheus/client_golang"}},
 }
 

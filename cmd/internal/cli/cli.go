@@ -100,6 +100,7 @@ func JSON(c *cobra.Command) bool {
 func Main(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	return run(ctx, root)
 }
 

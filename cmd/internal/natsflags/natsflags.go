@@ -24,16 +24,21 @@ type Flags struct {
 	Timeout time.Duration
 }
 
-// Add adds the flags to a command.
+// Add adds the flags to a command that asks a server.
 func (f *Flags) Add(c *cobra.Command) {
+	c.Flags().StringVar(&f.URL, "nats", nats.DefaultURL, "server `URL`, or several with commas between")
+	c.Flags().DurationVar(&f.Timeout, "timeout", 5*time.Second, "how long to wait for the server's answer")
+	f.AddLogin(c)
+}
+
+// AddLogin adds the flags that say who we are.
+func (f *Flags) AddLogin(c *cobra.Command) {
 	flags := c.Flags()
-	flags.StringVar(&f.URL, "nats", nats.DefaultURL, "server `URL`, or several with commas between")
 	flags.StringVar(&f.Creds, "creds", "", "credentials `FILE` of a NATS user")
 	flags.StringVar(&f.NKey, "nkey", "", "`FILE` with the seed of an nkey")
 	flags.StringVar(&f.CA, "tls-ca", "", "`FILE` with the certificates to trust")
 	flags.StringVar(&f.Cert, "tls-cert", "", "`FILE` with our certificate")
 	flags.StringVar(&f.Key, "tls-key", "", "`FILE` with the key of our certificate")
-	flags.DurationVar(&f.Timeout, "timeout", 5*time.Second, "how long to wait for the server's answer")
 }
 
 // Connect connects once; a server that cannot be reached is an error that names it.

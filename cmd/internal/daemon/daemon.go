@@ -1,0 +1,200 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"syscall"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/oklog/ulid/v2"
+
+	"github.com/aiws-reducer/aiws-reducer/projections"
+	"github.com/aiws-reducer/aiws-reducer/reducer"
+	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
+	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
+)
+
+// Options say what to run and where.
+type Options struct {
+	Data string // the data directory, made when missing
+
+	// External is the server to use; nil is the embedded one, which the
+	// next fields are for.
+	External      *jetlog.ConnectOptions
+	Login         jetlog.ConnectOptions // who we are on an embedded server whose configuration has its own users
+	Listen        string                // host:port; 127.0.0.1:4222, or the configuration's, when empty
+	ConfigFile    string                // of a NATS server
+	Account       string                // of the streams, where the configuration has several
+	AllowInsecure bool                  // listen to strangers without authentication and TLS
+	Sync          jetlog.Sync
+
+	Streams   jetlog.Streams
+	Scheduler bool
+	Build     string
+	Log       *slog.Logger
+
+	// Ready is called when a term begins to take commands, with the address
+	// for clients. Optional.
+	Ready func(url string)
+}
+
+// grace is for the block that is being written when the daemon stops.
+const grace = 2 * time.Second
+
+// Run works until ctx ends, which is no error, or until going on cannot help.
+// The error is one of package loop, or says in a sentence what keeps the
+// daemon from starting.
+func Run(ctx context.Context, o Options) error {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	dir, err := jetlog.OpenDir(o.Data)
+	if err != nil {
+		return explain(err)
+	}
+	defer dir.Close() //nolint:errcheck // the lock ends with the process in any case
+	if err := checkSpace(dir.Path()); err != nil {
+		return err
+	}
+	d := &daemon{
+		o: o, dir: dir, status: loop.NewStatus(),
+		home: projections.NewHome(projections.StoreOptions{Dir: dir.Store(), Log: o.Log}),
+	}
+	if d.o.Streams.Generation == "" {
+		d.o.Streams.Generation = ulid.Make().String()
+	}
+	defer d.stop()
+	watching, done := context.WithCancel(ctx)
+	defer done()
+	go watch(watching, d.status, o.Log)
+	return explain(loop.Run(ctx, d.loopOptions()))
+}
+
+// daemon is one run.
+type daemon struct {
+	o      Options
+	dir    *jetlog.Dir
+	home   *projections.Home
+	status *loop.Status
+	server *jetlog.Server // nil until the first term, and with an external server
+}
+
+func (d *daemon) loopOptions() loop.Options {
+	return loop.Options{
+		Connect:      d.connect,
+		Stores:       stores{d.home},
+		NewDecider:   func() loop.Decider { return reducer.New() },
+		RulesVersion: reducer.RulesVersion,
+		Build:        d.o.Build,
+		Shard:        d.o.Streams.Shard,
+		Shards:       d.o.Streams.Shards,
+		DiscardAhead: d.o.Sync == jetlog.SyncInterval,
+		Gate:         d.home.Free,
+		Status:       d.status,
+		Log:          d.o.Log,
+		Limits:       loop.Limits{Grace: grace},
+	}
+}
+
+// connect makes the session of the next term.
+func (d *daemon) connect(ctx context.Context) (loop.Session, error) {
+	conn, doors, err := d.reach(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := jetlog.NewSession(ctx, conn, d.o.Streams, doors)
+	if err != nil {
+		return nil, err
+	}
+	return &session{Session: made, daemon: d}, nil
+}
+
+// reach connects to the server. doors lets publishers in, where that is ours
+// to do.
+func (d *daemon) reach(ctx context.Context) (conn *jetlog.Conn, doors func() error, err error) {
+	if d.o.External != nil {
+		conn, err = jetlog.Connect(ctx, *d.o.External)
+		return conn, nil, err
+	}
+	if err := d.startServer(); err != nil {
+		return nil, nil, err
+	}
+	conn, err = d.server.Connect(ctx, d.o.Login)
+	return conn, d.server.OpenDoors, err
+}
+
+// startServer starts the embedded server, or starts it again where it is in no
+// state to go on: after one failed write a stream refuses everything.
+func (d *daemon) startServer() error {
+	if d.server != nil {
+		sick := d.server.Healthy()
+		if sick == nil {
+			return nil
+		}
+		d.o.Log.Warn("the embedded server is started again", "reason", sick)
+		return d.server.Restart()
+	}
+	server, err := jetlog.StartServer(jetlog.ServerOptions{
+		Dir: d.dir, Listen: d.o.Listen, ConfigFile: d.o.ConfigFile, Account: d.o.Account,
+		Sync: d.o.Sync, Insecure: d.o.AllowInsecure, Log: d.o.Log,
+	})
+	if err != nil {
+		return err
+	}
+	d.server = server
+	return nil
+}
+
+func (d *daemon) stop() {
+	if d.server != nil {
+		d.server.Stop()
+	}
+}
+
+// checkSpace says at the start what the loop would wait for: a disk that is
+// nearly full.
+func checkSpace(path string) error {
+	usage, err := vfs.Default.GetDiskUsage(path)
+	if errors.Is(err, vfs.ErrUnsupported) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("free space of %s: %w", path, err)
+	}
+	if usage.AvailBytes < projections.DefaultMinFree {
+		return fmt.Errorf("the disk of %s is nearly full: %d MiB are free, %d MiB are needed; make room or choose another directory with --data",
+			path, usage.AvailBytes>>20, projections.DefaultMinFree>>20)
+	}
+	return nil
+}
+
+// stores lets the loop open the store of a home.
+type stores struct{ home *projections.Home }
+
+// Open implements [loop.Stores].
+func (s stores) Open() (loop.Store, error) {
+	store, err := s.home.Open()
+	if err != nil {
+		return nil, err // not a nil *Store in an interface
+	}
+	return store, nil
+}
+
+// SetAside implements [loop.Stores].
+func (s stores) SetAside(reason error) (string, error) { return s.home.SetAside(reason) }
+
+// explain adds what to do where the error alone leaves one alone.
+func explain(err error) error {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("%w: another server listens there; stop it, or choose another address with --listen (port 0 takes a free one)", err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return fmt.Errorf("%w: the disk is full; make room or choose another directory with --data", err)
+	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
+		return fmt.Errorf("%w: the reducer must be able to write there; choose another directory with --data", err)
+	}
+	return err
+}

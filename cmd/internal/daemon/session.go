@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
+	"github.com/aiws-reducer/aiws-reducer/reducer/scheduler"
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
+)
+
+// session is a term's session with what else runs on its connection.
+type session struct {
+	*jetlog.Session
+	daemon *daemon
+	stops  []func() // in the order of starting
+}
+
+// OpenDoors implements [loop.Session]: when publishers may come, so may those
+// who ask.
+func (s *session) OpenDoors(ctx context.Context) error {
+	if err := s.Session.OpenDoors(ctx); err != nil {
+		return err
+	}
+	if err := s.startScheduler(); err != nil {
+		return err
+	}
+	if ready := s.daemon.o.Ready; ready != nil {
+		ready(s.url())
+	}
+	return nil
+}
+
+// Close implements [loop.Session].
+func (s *session) Close() {
+	for i := len(s.stops) - 1; i >= 0; i-- {
+		s.stops[i]()
+	}
+	s.Session.Close()
+}
+
+// url is where clients find the streams.
+func (s *session) url() string {
+	if s.daemon.server != nil {
+		return s.daemon.server.URL()
+	}
+	return s.Conn().NATS().ConnectedUrlRedacted()
+}
+
+// startScheduler runs the scheduler on this connection, if it was asked for.
+func (s *session) startScheduler() error {
+	if !s.daemon.o.Scheduler {
+		return nil
+	}
+	streams, err := jetstream.New(s.Conn().NATS())
+	if err != nil {
+		return fmt.Errorf("scheduler: %w", err)
+	}
+	due := &scheduler.Scheduler{
+		View:    s.daemon.view,
+		Publish: publisher{streams}.publish,
+		Log:     s.daemon.o.Log,
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		due.Run(ctx)
+	}()
+	s.stops = append(s.stops, func() {
+		cancel()
+		<-ended
+	})
+	return nil
+}
+
+// view runs f with a reader of the store as it is now.
+func (d *daemon) view(f func(*state.Reader) error) error {
+	view, err := d.home.View()
+	if err != nil {
+		return err
+	}
+	defer view.Close() //nolint:errcheck // it was only read
+	return f(state.NewReader(view))
+}
+
+// publisher puts commands into the inbox.
+type publisher struct{ streams jetstream.JetStream }
+
+func (p publisher) publish(ctx context.Context, subject, commandID string, body []byte) error {
+	m := &nats.Msg{Subject: subject, Data: body, Header: nats.Header{jetlog.HeaderCommandID: {commandID}}}
+	_, err := p.streams.PublishMsg(ctx, m)
+	return err
+}

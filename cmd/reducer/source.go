@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
+	"github.com/aiws-reducer/aiws-reducer/cmd/internal/natsflags"
+	"github.com/aiws-reducer/aiws-reducer/projections"
+	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
+	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
+)
+
+// source says where a command reads: a running reducer over NATS, or a stopped
+// data directory.
+type source struct {
+	nats natsflags.Flags
+	data string
+}
+
+func (s *source) add(c *cobra.Command) {
+	s.nats.Add(c)
+	c.Flags().StringVar(&s.data, "data", "", "read this `DIR`ectory of a stopped reducer, and ask no server")
+}
+
+// stopped says whether a directory was named.
+func (s *source) stopped() bool { return s.data != "" }
+
+// connectOptions are the flags as jetlog wants them.
+func connectOptions(f *natsflags.Flags) jetlog.ConnectOptions {
+	return jetlog.ConnectOptions{URL: f.URL, Creds: f.Creds, NKey: f.NKey, TLSCA: f.CA, TLSCert: f.Cert, TLSKey: f.Key}
+}
+
+// openedLog is a decision log that can be read, and what it takes to do so.
+type openedLog struct {
+	loop.Log
+	dir   *jetlog.Dir // nil over NATS
+	where string      // for people
+	close func()
+}
+
+// openLog opens the decision log of the source.
+func (s *source) openLog(ctx context.Context) (*openedLog, error) {
+	if s.stopped() {
+		return openStopped(ctx, s.data)
+	}
+	return openRunning(ctx, &s.nats)
+}
+
+func openRunning(ctx context.Context, f *natsflags.Flags) (*openedLog, error) {
+	conn, err := jetlog.Connect(ctx, connectOptions(f))
+	if err != nil {
+		return nil, err
+	}
+	log, err := jetlog.OpenLog(ctx, conn, jetlog.Streams{})
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &openedLog{Log: log, where: f.URL, close: conn.Close}, nil
+}
+
+// openStopped runs a private server on a data directory, under its lock.
+func openStopped(ctx context.Context, data string) (*openedLog, error) {
+	if _, err := os.Stat(data); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	offline, err := jetlog.OpenOffline(ctx, data, jetlog.Streams{}, slog.New(slog.DiscardHandler))
+	switch {
+	case errors.Is(err, jetlog.ErrLocked):
+		return nil, fmt.Errorf("%w (leave --data out to ask a running reducer)", err)
+	case err != nil:
+		return nil, err
+	}
+	return &openedLog{Log: offline.Log, dir: offline.Dir, where: data, close: offline.Close}, nil
+}
+
+// openStore opens the store of a stopped directory and folds into it what the
+// log has beyond it, as a reducer would when it starts.
+func (l *openedLog) openStore(ctx context.Context) (*projections.Store, error) {
+	store, err := projections.OpenStore(projections.StoreOptions{Dir: l.dir.Store(), FlushEvery: -1})
+	if err != nil {
+		return nil, storeError(err)
+	}
+	folder := loop.NewFolder(store, 0)
+	err = loop.ReadBlocks(ctx, l.Log, store.Cursor().LogSeq+1, func(b *loop.ReadBlock) error {
+		if b.Err != nil {
+			return b.Err
+		}
+		return folder.FoldParsed(b.Seq, b.Block, len(b.Data))
+	})
+	if err == nil {
+		err = folder.Commit()
+	}
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+// storeError says what to do about a store that does not open.
+func storeError(err error) error {
+	var damaged loop.Damaged
+	if errors.As(err, &damaged) && damaged.Damaged() {
+		return fmt.Errorf("%w; the log is not touched by that: rebuild the store with `reducer replay`", err)
+	}
+	return err
+}
+
+// coded gives an error of the loop, or of something beside it, its exit code.
+func coded(err error) error {
+	if err == nil || exit.Code(err) != exit.Failure {
+		return err
+	}
+	return exit.With(loop.ExitCode(err), err)
+}
