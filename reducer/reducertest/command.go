@@ -20,9 +20,10 @@ type story struct {
 	now      int64 // milliseconds
 	seq      uint64
 	last     *events.Message
+	names    map[string]string // of JSON values
 }
 
-func newStory() story { return story{contract: "c", now: 1000} }
+func newStory() story { return story{contract: "c", now: 1000, names: map[string]string{}} }
 
 // Do sends the command that a line of a scenario writes, with what may stand
 // below the line, and returns the decision. An argument is
@@ -35,7 +36,7 @@ func newStory() story { return story{contract: "c", now: 1000} }
 //	-a.b.c                a member taken out
 //
 // A value is the text of a member; +N is now + N; true, false, and what begins
-// like JSON is JSON. Below the line stand nodes of a graph, or a JSON object
+// like JSON is JSON; $x is the JSON that the story named x. Below the line stand nodes of a graph, or a JSON object
 // whose members are set as well.
 func (w *World) Do(line, below string) (*events.Decision, error) {
 	m, err := w.Message(line, below)
@@ -231,6 +232,9 @@ func (c *composer) value(text string, before any) (any, error) {
 	}
 	if n, err := strconv.ParseInt(strings.TrimPrefix(text, "+"), 10, 64); err == nil && strings.HasPrefix(text, "+") {
 		return strconv.FormatInt(c.story.now+n, 10), nil
+	}
+	if name, named := strings.CutPrefix(text, "$"); named {
+		text = c.story.names[name]
 	}
 	if text != "" && strings.ContainsAny(text[:1], `{["`) {
 		var value any

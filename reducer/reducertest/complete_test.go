@@ -24,6 +24,12 @@ var reasons = map[events.Code][]string{
 		"duplicate-node", "unknown-dependency", "cycle", "no-end", "end-has-dependents", "dead-end", "join-arity",
 		"decision-arity", "loop-unbounded", "config", "input-schema", "output-schema",
 	},
+	// The other forms' reasons are the plan package's own tests, vector by vector.
+	events.CodePlanInvalid: {
+		"empty-plan", "invalid-step", "duplicate-step", "unknown-capability", "version-mismatch", "malformed-reference",
+		"unknown-reference", "invalid-input", "envelope", "schema", "identity", "revisions", "projectLimits", "plan",
+		"MISSING_FIELD", "INVALID_SHAPE",
+	},
 	events.CodeNodeInputInvalid:  {"too-large"},
 	events.CodeNodeOutputInvalid: {"too-large"},
 }

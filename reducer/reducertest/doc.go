@@ -38,6 +38,7 @@
 //	state        rows of a projection:            state runs r state epoch        state waits
 //	redeliver    the last message once more, or that of a sequence:      redeliver        redeliver 3
 //	raw          any subject, header and body:    raw type=startRun        {"type": "startRun"
+//	let          name a long JSON value:          let plan        {"steps": []}
 //	given        events as an older log holds them, one JSON object a line
 //	replay       fold and decide everything again, now
 //

@@ -35,6 +35,8 @@ func (w *World) Directive(d *datadriven.TestData) (string, error) {
 		return w.at(d)
 	case "given":
 		return w.given(d)
+	case "let":
+		return w.let(d)
 	case "raw":
 		return w.raw(d)
 	case "redeliver":
