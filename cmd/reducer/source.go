@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
@@ -39,9 +40,12 @@ func connectOptions(f *natsflags.Flags) jetlog.ConnectOptions {
 // openedLog is a decision log that can be read, and what it takes to do so.
 type openedLog struct {
 	loop.Log
-	dir   *jetlog.Dir // nil over NATS
-	where string      // for people
-	close func()
+	conn       *nats.Conn
+	dir        *jetlog.Dir // nil over NATS
+	where      string      // for people
+	generation string
+	end        uint64 // its last block, when it was opened
+	close      func()
 }
 
 // openLog opens the decision log of the source.
@@ -62,7 +66,18 @@ func openRunning(ctx context.Context, f *natsflags.Flags) (*openedLog, error) {
 		conn.Close()
 		return nil, err
 	}
-	return &openedLog{Log: log, where: f.URL, close: conn.Close}, nil
+	return opened(ctx, &openedLog{Log: log, conn: conn.NATS(), where: f.URL, close: conn.Close})
+}
+
+// opened looks where the log ends.
+func opened(ctx context.Context, l *openedLog) (*openedLog, error) {
+	info, err := l.Info(ctx)
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	l.generation, l.end = info.Generation, info.LastSeq
+	return l, nil
 }
 
 // openStopped runs a private server on a data directory, under its lock.
@@ -77,30 +92,40 @@ func openStopped(ctx context.Context, data string) (*openedLog, error) {
 	case err != nil:
 		return nil, err
 	}
-	return &openedLog{Log: offline.Log, dir: offline.Dir, where: data, close: offline.Close}, nil
+	return opened(ctx, &openedLog{
+		Log: offline.Log, conn: offline.Conn.NATS(), dir: offline.Dir, where: data, close: offline.Close,
+	})
 }
 
 // openStore opens the store of a stopped directory and folds into it what the
 // log has beyond it, as a reducer would when it starts.
-func (l *openedLog) openStore(ctx context.Context) (*projections.Store, error) {
-	store, err := projections.OpenStore(projections.StoreOptions{Dir: l.dir.Store(), FlushEvery: -1})
+func openStore(ctx context.Context, home *projections.Home, log *openedLog) (*projections.Store, error) {
+	store, err := home.Open()
 	if err != nil {
 		return nil, storeError(err)
 	}
+	if err := catchUp(ctx, store, log); err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
+	return store, nil
+}
+
+func catchUp(ctx context.Context, store *projections.Store, log *openedLog) error {
+	if at := store.Cursor().LogSeq; at > log.end {
+		return fmt.Errorf("%w: the store holds block %d, the log ends at block %d: the log was replaced by an older one, or has lost its end",
+			loop.ErrIntegrity, at, log.end)
+	}
 	folder := loop.NewFolder(store, 0)
-	err = loop.ReadBlocks(ctx, l.Log, store.Cursor().LogSeq+1, func(b *loop.ReadBlock) error {
+	err := loop.ReadBlocks(ctx, log, store.Cursor().LogSeq+1, func(b *loop.ReadBlock) error {
 		if b.Err != nil {
 			return b.Err
 		}
 		return folder.FoldParsed(b.Seq, b.Block, len(b.Data))
 	})
-	if err == nil {
-		err = folder.Commit()
-	}
 	if err != nil {
-		return nil, errors.Join(err, store.Close())
+		return err
 	}
-	return store, nil
+	return folder.Commit()
 }
 
 // storeError says what to do about a store that does not open.

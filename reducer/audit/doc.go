@@ -11,7 +11,8 @@
 //     their content.
 //  3. Deciding a command again, under the rules that decided it, gives the
 //     same record.
-//  4. The state after a block has the hash that the block names.
+//  4. The plans that are pinned can be given back.
+//  5. The state after a block has the hash that the block names.
 //
 // What is wrong is a [Fault]: what, where, and what to do about it.
 package audit

@@ -41,14 +41,15 @@ type Summary struct {
 	First    uint64 // commandSeq of the first command
 	Last     uint64 // and of the last one
 	Decided  uint64 // commands decided again
+	Pins     uint64 // pinned plans, rehydrated
 	Left     []Left // blocks whose commands were not decided again
 }
 
 // Left is a run of blocks that were not decided again: other rules decided them.
 type Left struct {
-	RulesVersion      int64
-	FirstBlock, Block uint64 // from, to
-	Commands          uint64
+	RulesVersion          int64
+	FirstBlock, LastBlock uint64
+	Commands              uint64
 }
 
 // pending is what was folded and is not in the store yet.
@@ -154,11 +155,11 @@ func (w *Walk) sameRules(b *loop.ReadBlock) bool {
 		return true
 	}
 	last := len(w.summary.Left) - 1
-	if last < 0 || w.summary.Left[last].RulesVersion != h.RulesVersion || w.summary.Left[last].Block != b.Seq-1 {
+	if last < 0 || w.summary.Left[last].RulesVersion != h.RulesVersion || w.summary.Left[last].LastBlock != b.Seq-1 {
 		w.summary.Left = append(w.summary.Left, Left{RulesVersion: h.RulesVersion, FirstBlock: b.Seq})
 		last++
 	}
-	w.summary.Left[last].Block = b.Seq
+	w.summary.Left[last].LastBlock = b.Seq
 	w.summary.Left[last].Commands += uint64(h.Commands)
 	return false
 }

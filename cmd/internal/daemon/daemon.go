@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -80,6 +82,9 @@ type daemon struct {
 	home   *projections.Home
 	status *loop.Status
 	server *jetlog.Server // nil until the first term, and with an external server
+
+	queries sync.Once
+	stops   []func() // of what runs beside the terms, in the order of starting
 }
 
 func (d *daemon) loopOptions() loop.Options {
@@ -149,6 +154,9 @@ func (d *daemon) startServer() error {
 }
 
 func (d *daemon) stop() {
+	for _, stop := range slices.Backward(d.stops) {
+		stop()
+	}
 	if d.server != nil {
 		d.server.Stop()
 	}

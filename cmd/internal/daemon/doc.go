@@ -2,7 +2,8 @@
 // starts the embedded server or goes to an external one, and runs the loop with
 // the store, the queries and the scheduler around it. It decides nothing.
 //
-// What belongs to one connection (queries, scheduler) begins when a term opens
-// its doors and ends with the term, so that nothing outlives a connection that
-// is lost.
+// What uses a term's connection (the scheduler) begins when the term opens its
+// doors and ends with it, so that nothing outlives a connection that is lost.
+// What has a connection of its own (the queries) begins with the first term and
+// ends with the daemon.
 package daemon

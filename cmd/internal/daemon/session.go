@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -25,6 +26,7 @@ func (s *session) OpenDoors(ctx context.Context) error {
 	if err := s.Session.OpenDoors(ctx); err != nil {
 		return err
 	}
+	s.daemon.startQueries()
 	if err := s.startScheduler(); err != nil {
 		return err
 	}
@@ -36,8 +38,8 @@ func (s *session) OpenDoors(ctx context.Context) error {
 
 // Close implements [loop.Session].
 func (s *session) Close() {
-	for i := len(s.stops) - 1; i >= 0; i-- {
-		s.stops[i]()
+	for _, stop := range slices.Backward(s.stops) {
+		stop()
 	}
 	s.Session.Close()
 }
