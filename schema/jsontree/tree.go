@@ -89,7 +89,19 @@ func (n *Node) Levels() int {
 	return levels
 }
 
-// Pointer returns the RFC 6901 pointer of n.
+// MaxPointer is how many bytes the pointers of this package have at most. Names can be as long as a document, and pointers go
+// into messages and records.
+const MaxPointer = 2048
+
+// Shorten returns pointer, or the longest pointer to something around it that is not too long.
+func Shorten(pointer string) string {
+	if len(pointer) <= MaxPointer {
+		return pointer
+	}
+	return pointer[:strings.LastIndexByte(pointer[:MaxPointer+1], '/')]
+}
+
+// Pointer returns the RFC 6901 pointer of n, shortened if it must be.
 func (n *Node) Pointer() string {
 	var places []*Node
 	for ; n.parent != nil; n = n.parent {
@@ -104,7 +116,7 @@ func (n *Node) Pointer() string {
 		}
 		pointer = append(pointer, Token(place.Name)...)
 	}
-	return string(pointer)
+	return Shorten(string(pointer))
 }
 
 var tokens = strings.NewReplacer("~", "~0", "/", "~1")

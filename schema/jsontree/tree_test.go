@@ -2,6 +2,7 @@ package jsontree_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"unicode/utf16"
 
@@ -75,6 +76,19 @@ func TestBase(t *testing.T) {
 	n := jsontree.Parse(`{"a":[0]}`, "/admission")
 	if got := n.Get("a").Kids[0].Pointer(); got != "/admission/a/0" {
 		t.Error(got)
+	}
+}
+
+func TestShorten(t *testing.T) {
+	long := strings.Repeat("x", 3000)
+	n := parse(t, `{"a":{"`+long+`":[[7]]}}`).Get("a")
+	if got := n.Kids[0].Kids[0].Kids[0].Pointer(); got != "/a" {
+		t.Error(got)
+	}
+	for _, c := range []struct{ length, want int }{{2047, 2048}, {2048, 0}} {
+		if got := jsontree.Shorten("/" + strings.Repeat("y", c.length)); len(got) != c.want {
+			t.Errorf("a name of %d: %d bytes", c.length, len(got))
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aiws-reducer/aiws-reducer/schema"
 	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
@@ -38,8 +39,15 @@ func (e *Invalid) Error() string {
 }
 
 func wrong(n *jsontree.Node, format string, args ...any) error {
-	return &Invalid{n.Pointer(), fmt.Sprintf(format, args...)}
+	message := fmt.Sprintf(format, args...)
+	if len(message) > maxMessage {
+		message = strings.ToValidUTF8(message[:maxMessage], "") + "..."
+	}
+	return &Invalid{n.Pointer(), message}
 }
+
+// maxMessage is how many bytes of a message are kept: what it quotes can be as long as a schema.
+const maxMessage = 1024
 
 // Valid returns why Compile would refuse v, or nil, and takes less: it builds no pattern. The error is an *Invalid.
 func Valid(v schema.Value) error {

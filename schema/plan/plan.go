@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/aiws-reducer/aiws-reducer/schema"
+	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
 )
 
 // Pin is what planPinned records of a plan. Identity belongs to kxm.run-plan.v2; Params and ParamsHash belong to a
@@ -126,6 +127,7 @@ type report struct {
 // add takes a fault, or nil for none, and reports whether more are wanted.
 func (r *report) add(f *Fault) bool {
 	if f != nil && len(r.faults) < r.limit {
+		f.Pointer, f.Message = jsontree.Shorten(f.Pointer), short(f.Message)
 		r.faults = append(r.faults, f)
 	}
 	return len(r.faults) < r.limit

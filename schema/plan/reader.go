@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,13 +21,10 @@ func (r *reader) fail(n *jsontree.Node, format string, args ...any) {
 	if r.fault != nil {
 		return
 	}
-	pointer := ""
+	pointer, name := "", "it"
 	if n != nil {
 		pointer = n.Pointer()
-	}
-	name := pointer[strings.LastIndexByte(pointer, '/')+1:]
-	if name == "" {
-		name = "the value"
+		name = cmp.Or(n.Name, name)
 	}
 	r.fault = &Fault{r.reason, pointer, name + " " + fmt.Sprintf(format, args...)}
 }
@@ -49,8 +47,7 @@ func (r *reader) keys(n *jsontree.Node, required, optional []string) bool {
 		return false
 	}
 	for _, name := range required {
-		if n.Get(name) == nil {
-			r.fail(n, "has no member %q", name)
+		if !r.has(n, name) {
 			return false
 		}
 	}
@@ -61,6 +58,14 @@ func (r *reader) keys(n *jsontree.Node, required, optional []string) bool {
 		}
 	}
 	return true
+}
+
+// has wants an object with a member of that name.
+func (r *reader) has(n *jsontree.Node, name string) bool {
+	if r.object(n) && n.Get(name) == nil {
+		r.fail(n, "has no member %q", name)
+	}
+	return r.fault == nil
 }
 
 // text wants a string that is not empty, and returns it.

@@ -17,7 +17,7 @@ var (
 type Error struct {
 	Code          string // run_plan_missing or run_plan_corrupt
 	RunID, PlanID string
-	Check         string // row, event, hash, paramsHash, or the reason of the form's rules that failed
+	Check         string // row, event, form, hash, envelope, paramsHash, or the reason of the form's rules that failed
 	Message       string
 }
 
@@ -64,11 +64,16 @@ func Rehydrate(row, event *Row, runID, planID string) (Plan, error) {
 		return fail(ErrCorrupt, "event", difference)
 	}
 	pin, f := reopen(row)
-	switch {
-	case f != nil:
+	if f != nil {
 		return fail(ErrCorrupt, f.Reason, f.Error())
-	case pin.RunPlanHash != row.RunPlanHash:
-		return fail(ErrCorrupt, "hash", fmt.Sprintf("the envelope hashes to %s, the pin says %s", pin.RunPlanHash, row.RunPlanHash))
+	}
+	stored, _ := schema.ParseValue([]byte(row.Envelope))
+	hash := schema.HashOf([]byte(stored))
+	switch {
+	case hash != row.RunPlanHash:
+		return fail(ErrCorrupt, "hash", fmt.Sprintf("the envelope hashes to %s, the pin says %s", hash, row.RunPlanHash))
+	case string(stored) != pin.Envelope:
+		return fail(ErrCorrupt, "envelope", "it has what a plan of this form does not have")
 	case pin.ParamsHash != row.ParamsHash:
 		return fail(ErrCorrupt, "paramsHash", fmt.Sprintf("the params hash to %q, the pin says %q", pin.ParamsHash, row.ParamsHash))
 	}

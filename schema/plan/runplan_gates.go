@@ -79,7 +79,7 @@ func (p *runPlan) gateDefinitions(report *report) {
 }
 
 func (r *reader) gate(n *jsontree.Node) {
-	r.object(n)
+	r.has(n, "kind")
 	switch r.word(n.Get("kind"), "command", "artifacts-exist", "reserved") {
 	case "command":
 		r.keys(n, []string{"kind", "argv", "timeoutMs"}, []string{"cwd"})

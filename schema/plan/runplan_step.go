@@ -25,7 +25,7 @@ var (
 func (p *runPlan) step(id string) *Fault {
 	n := p.steps.Get(id)
 	r := reader{reason: "step"}
-	r.object(n)
+	r.has(n, "kind")
 	kind := r.word(n.Get("kind"), stepKinds...)
 	r.keys(n, slices.Concat(stepKeys, stepKindKeys[kind]), stepOptionalKeys)
 	r.text(n.Get("id"))
@@ -88,7 +88,7 @@ func (r *reader) transitions(n *jsontree.Node, outcomes []string) {
 
 // transition: the cap is judged before the kind, and the kind decides the members.
 func (r *reader) transition(n *jsontree.Node) {
-	r.object(n)
+	r.has(n, "to")
 	to := r.text(n.Get("to"))
 	r.optionalWhole(n.Get("maxTransitions"), true)
 	switch to {

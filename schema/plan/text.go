@@ -11,6 +11,17 @@ const jsSpaces = "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2
 
 func jsTrim(text string) string { return strings.Trim(text, jsSpaces) }
 
+// maxMessage is how many bytes the message of a fault has at most, more or less.
+const maxMessage = 1024
+
+// short returns message, or its beginning: what it quotes can be as long as a document.
+func short(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return strings.ToValidUTF8(message[:maxMessage], "") + "..."
+}
+
 // hasControl reports whether text has one of U+0000 to U+001F or U+007F.
 func hasControl(text string) bool {
 	return strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })

@@ -166,25 +166,13 @@ func TestGraphPlanVectors(t *testing.T) {
 				if string(pin.Params) != c.Expect.CanonicalJSON || pin.ParamsHash != schema.HashOf([]byte(c.Expect.CanonicalJSON)) || pin.RunPlanHash != base.Expect.Digest {
 					t.Errorf("pinned as %+v", pin)
 				}
-				rehydrated(t, pin)
+				rehydrate(t, pin, "r")
 			default:
 				if pin.Envelope != c.Expect.CanonicalJSON || pin.RunPlanHash != c.Expect.Digest {
 					t.Errorf("pinned as %s\n%s", pin.RunPlanHash, pin.Envelope)
 				}
-				rehydrated(t, pin)
+				rehydrate(t, pin, "r")
 			}
 		})
 	}
-}
-
-// rehydrated wants a pin to come back as it is.
-func rehydrated(t testing.TB, pin plan.Pin) plan.Plan {
-	t.Helper()
-	row := plan.Row{RunID: "r", PlanID: "p", Pin: pin}
-	event := row
-	got, err := plan.Rehydrate(&row, &event, "r", "p")
-	if err != nil || got.Pin != pin {
-		t.Errorf("rehydrated: %v\n%+v", err, got)
-	}
-	return got
 }
