@@ -1,0 +1,372 @@
+package projections
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
+)
+
+// Headers of the bucket's messages.
+const (
+	headerKVOperation   = "KV-Operation"
+	headerExpectSeq     = "Nats-Expected-Last-Subject-Sequence"
+	headerExpectSubject = "Nats-Expected-Last-Subject-Sequence-Subject"
+
+	kvDelete = "DEL"
+)
+
+// Sizes of what is sent before its acknowledgements are read.
+const (
+	windowRows  = 512
+	windowBytes = 1 << 20
+)
+
+// maxReaderMissions bounds what a reader keeps: what a ledger was opened with,
+// for each mission it has shown.
+const maxReaderMissions = 4096
+
+// mirrorSession writes the bucket over one connection, as long as nobody else
+// claims the cursor.
+type mirrorSession struct {
+	m       *Mirror
+	ctx     context.Context // ends with the connection
+	stop    <-chan struct{} // the mirror is to stop
+	nc      *nats.Conn
+	js      jetstream.JetStream
+	inbox   string // gets acknowledgements
+	acks    *nats.Subscription
+	compare bool // the bucket may be anything: compare every row
+
+	cursor   wire.Cursor
+	revision uint64 // of the cursor in the bucket: the fence
+
+	reader   *state.Reader // of what the rows alone do not say
+	missions int           // that it has shown
+}
+
+// mirrorRow is one write to the bucket; without a value the key is deleted.
+type mirrorRow struct {
+	seq   uint64
+	key   string
+	value []byte
+}
+
+// begin connects, makes the bucket where it is missing, and claims the cursor:
+// from here on a writer before this one changes nothing more.
+func (m *Mirror) begin(ctx context.Context, stop <-chan struct{}) (*mirrorSession, error) {
+	nc, err := m.o.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ctx, lost := context.WithCancelCause(ctx)
+	nc.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
+		lost(fmt.Errorf("the KV mirror lost its connection: %w", cmp.Or(err, nats.ErrConnectionClosed)))
+	})
+	if !nc.IsConnected() {
+		lost(nats.ErrConnectionClosed)
+	}
+	s := &mirrorSession{m: m, ctx: ctx, stop: stop, nc: nc, inbox: nc.NewInbox()}
+	if err := s.open(); err != nil {
+		nc.Close()
+		return nil, fmt.Errorf("the KV mirror: %w", err)
+	}
+	return s, nil
+}
+
+func (s *mirrorSession) open() (err error) {
+	if s.js, err = jetstream.New(s.nc); err != nil {
+		return err
+	}
+	if s.acks, err = s.nc.SubscribeSync(s.inbox); err != nil {
+		return err
+	}
+	s.newReader()
+	ctx, cancel := context.WithTimeout(s.ctx, s.m.o.Limits.Answer)
+	defer cancel()
+	if err := s.ensureBucket(ctx); err != nil {
+		return err
+	}
+	found, revision, err := s.m.readCursor(ctx, s.js)
+	if err != nil {
+		return err
+	}
+	s.revision = revision
+	s.compare = found == nil || !found.Clean
+	claim := wire.Cursor{V: wire.RowVersion, Generation: s.m.o.Generation(), Writer: nuid.Next()}
+	if s.compare {
+		return s.writeCursor(claim, kvDelete)
+	}
+	claim.Block, claim.Seq = found.Block, found.Seq
+	return s.writeCursor(claim, "")
+}
+
+func (s *mirrorSession) close() { s.nc.Close() }
+
+// stopping says whether the mirror is to stop.
+func (s *mirrorSession) stopping() bool {
+	select {
+	case <-s.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *mirrorSession) newReader() {
+	s.reader, s.missions = state.NewReader(viewRows{s.m.o.View}), 0
+}
+
+// viewRows reads the store as it is at each moment.
+type viewRows struct{ view func() (*View, error) }
+
+// Get implements [state.Rows].
+func (r viewRows) Get(key []byte) (value []byte, err error) {
+	v, err := r.view()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	return v.Get(key)
+}
+
+// Scan implements [state.Rows].
+func (r viewRows) Scan(lower, upper []byte, reverse bool, f func(key, value []byte) bool) (err error) {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	return v.Scan(lower, upper, reverse, f)
+}
+
+// ensureBucket makes the stream beneath the bucket. It is an ordinary bucket
+// but for what a client library does not set: PersistMode, and that nobody may
+// roll it up.
+func (s *mirrorSession) ensureBucket(ctx context.Context) error {
+	_, err := s.js.Stream(ctx, wire.BucketStream)
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return err
+	}
+	config := jetstream.StreamConfig{
+		Name:              wire.BucketStream,
+		Description:       "AIWS rows, derived from the decision log",
+		Subjects:          []string{wire.BucketPrefix + ">"},
+		Storage:           jetstream.FileStorage,
+		Replicas:          s.m.o.Replicas,
+		MaxMsgsPerSubject: 1,
+		MaxMsgs:           -1,
+		MaxBytes:          -1,
+		MaxMsgSize:        -1,
+		MaxConsumers:      -1,
+		Discard:           jetstream.DiscardNew,
+		Duplicates:        100 * time.Millisecond,
+		AllowDirect:       true,
+		DenyDelete:        true,
+	}
+	if s.m.o.Replicas == 1 {
+		config.PersistMode = jetstream.AsyncPersistMode
+	}
+	_, err = s.js.CreateStream(ctx, config)
+	return err
+}
+
+func (m *Mirror) cursorSubject() string { return wire.BucketPrefix + wire.CursorKey(m.o.Shard) }
+
+// readCursor returns the cursor in the bucket, nil when there is none that says
+// something about this log, and its revision.
+func (m *Mirror) readCursor(ctx context.Context, js jetstream.JetStream) (*wire.Cursor, uint64, error) {
+	bucket, err := js.Stream(ctx, wire.BucketStream)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	message, err := bucket.GetLastMsgForSubject(ctx, m.cursorSubject())
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return nil, 0, nil
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("read the cursor: %w", err)
+	}
+	var c wire.Cursor
+	err = json.Unmarshal(message.Data, &c)
+	if message.Header.Get(headerKVOperation) != "" || err != nil || c.V != wire.RowVersion {
+		return nil, message.Sequence, nil
+	}
+	if generation := m.o.Generation(); generation != "" && c.Generation != generation {
+		return nil, message.Sequence, nil
+	}
+	return &c, message.Sequence, nil
+}
+
+// writeCursor moves the cursor, never back; with an operation it removes it.
+func (s *mirrorSession) writeCursor(c wire.Cursor, operation string) error {
+	if c.Block < s.cursor.Block {
+		panic(fmt.Sprintf("mirror: the cursor would go from block %d back to %d", s.cursor.Block, c.Block))
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	m := s.message(s.m.cursorSubject(), data)
+	delete(m.Header, headerExpectSubject)
+	if operation != "" {
+		m.Data, m.Header[headerKVOperation] = nil, []string{operation}
+	}
+	revision, err := s.publish([]*nats.Msg{m})
+	if err != nil {
+		return fmt.Errorf("write the cursor: %w", err)
+	}
+	s.cursor, s.revision = c, revision
+	return nil
+}
+
+// message is a write to the bucket, good only while the cursor is as this
+// session wrote it.
+func (s *mirrorSession) message(subject string, data []byte) *nats.Msg {
+	return &nats.Msg{Subject: subject, Data: data, Reply: s.inbox, Header: nats.Header{
+		headerExpectSeq:     {strconv.FormatUint(s.revision, 10)},
+		headerExpectSubject: {s.m.cursorSubject()},
+	}}
+}
+
+// publish sends messages and waits for all their acknowledgements. It returns
+// the sequence of the last one.
+func (s *mirrorSession) publish(messages []*nats.Msg) (uint64, error) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.m.o.Limits.Answer)
+	defer cancel()
+	for _, m := range messages {
+		if err := s.nc.PublishMsg(m); err != nil {
+			return 0, err
+		}
+	}
+	var ack struct {
+		Seq   uint64          `json:"seq"`
+		Error json.RawMessage `json:"error"`
+	}
+	for i := range messages {
+		m, err := s.acks.NextMsgWithContext(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if i+1 < len(messages) && len(m.Data) > 0 && !bytes.Contains(m.Data, []byte(`"error"`)) {
+			continue
+		}
+		if err := json.Unmarshal(m.Data, &ack); err != nil || ack.Error != nil {
+			return 0, fmt.Errorf("the bucket did not take %s: %s %s", messages[i].Subject, m.Header.Get("Status"), m.Data)
+		}
+	}
+	return ack.Seq, nil
+}
+
+// write puts rows into the bucket, in the order of their sequences.
+func (s *mirrorSession) write(rows []mirrorRow) error {
+	slices.SortFunc(rows, func(a, b mirrorRow) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), cmp.Compare(a.key, b.key))
+	})
+	var window []*nats.Msg
+	bytes := 0
+	for i, row := range rows {
+		m := s.message(wire.BucketPrefix+row.key, row.value)
+		if row.value == nil {
+			m.Header[headerKVOperation] = []string{kvDelete}
+		}
+		window = append(window, m)
+		bytes += len(row.value)
+		if len(window) < windowRows && bytes < windowBytes && i+1 < len(rows) {
+			continue
+		}
+		if _, err := s.publish(window); err != nil {
+			return err
+		}
+		window, bytes = window[:0], 0
+	}
+	return nil
+}
+
+// row makes the write of a changed row; ok is false when nothing is mirrored.
+func (s *mirrorSession) row(key, value []byte) (row mirrorRow, ok bool, err error) {
+	if s.missions >= maxReaderMissions {
+		s.newReader()
+	}
+	d, ok, err := s.reader.Mirrored(key, value)
+	if err != nil || !ok {
+		return row, false, err
+	}
+	if d.Projection == state.Missions {
+		s.missions++
+	}
+	return rowOf(d), true, nil
+}
+
+func rowOf(d *state.Document) mirrorRow {
+	return mirrorRow{
+		seq: d.Meta.CommandSeq, key: wire.Key(d.Contract, d.Projection, d.Key),
+		value: wire.AppendRow(nil, d.Meta.CommandSeq, d.Meta.LogSeq, d.Meta.At, d.Value),
+	}
+}
+
+// step writes the blocks that wait: each row once, as the last of them has it.
+func (s *mirrorSession) step() error {
+	blocks, behind := s.m.take()
+	for len(blocks) > 0 && blocks[0].cursor.LogSeq <= s.cursor.Block {
+		blocks = blocks[1:] // the store had it when it was read
+	}
+	switch {
+	case behind || len(blocks) > 0 && blocks[0].cursor.LogSeq != s.cursor.Block+1:
+		return s.catchUp(false)
+	case len(blocks) == 0:
+		return nil
+	}
+	newest := map[string][]byte{}
+	for _, b := range blocks {
+		for _, c := range b.changes {
+			newest[string(c.Key)] = c.Value
+		}
+	}
+	rows := make([]mirrorRow, 0, len(newest))
+	for key, value := range newest {
+		if value == nil {
+			return fmt.Errorf("row %q was removed: no row of a mirrored projection ever is", key)
+		}
+		row, ok, err := s.row([]byte(key), value)
+		if err != nil {
+			return err
+		}
+		if ok {
+			rows = append(rows, row)
+		}
+	}
+	if err := s.write(rows); err != nil {
+		return err
+	}
+	return s.advance(blocks[len(blocks)-1].cursor)
+}
+
+func (s *mirrorSession) advance(c state.Cursor) error {
+	next := s.cursor
+	next.Block, next.Seq, next.Generation = c.LogSeq, c.CommandSeq, c.Generation
+	return s.writeCursor(next, "")
+}
+
+// finish says that nothing is amiss. What is not done in time the next start
+// finds out.
+func (s *mirrorSession) finish() error {
+	last := s.cursor
+	last.Clean = true
+	return s.writeCursor(last, "")
+}
