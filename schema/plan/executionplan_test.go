@@ -71,6 +71,17 @@ func TestExecutionPlanRefuses(t *testing.T) {
 	})
 }
 
+// TestNoAdmission: a registry that is no JSON has nothing.
+func TestNoAdmission(t *testing.T) {
+	s := source(t, schema.FormExecutionPlan)
+	for _, admission := range []string{"", "{"} {
+		s.Admission = admission
+		if _, f := plan.CheckSource(s); f == nil || f.Reason != "unknown-capability" || f.Pointer != "/admission" {
+			t.Errorf("%q: %v", admission, f)
+		}
+	}
+}
+
 // TestDuplicateStep: the message is fixed, and equality is exact.
 func TestDuplicateStep(t *testing.T) {
 	_, f := plan.CheckSource(apply(t, source(t, schema.FormExecutionPlan), edit{"/document/steps/1/id", `"create"`}))

@@ -92,6 +92,9 @@ func tooDeep(text schema.Value) *Fault {
 	return f
 }
 
+// noParams are the params of a run that was given none.
+const noParams = "{}"
+
 // checkParams: an object. They are kept beside the plan, outside its hash.
 func checkParams(text string) *Fault {
 	n, f := openGraph(text, "")

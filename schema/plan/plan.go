@@ -1,12 +1,14 @@
 package plan
 
 import (
+	"cmp"
+
 	"github.com/aiws-reducer/aiws-reducer/schema"
 	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
 )
 
-// Pin is what planPinned records of a plan. Identity belongs to kxm.run-plan.v2; Params and ParamsHash belong to a
-// graph-plan.v1 that was given params; they are "" elsewhere.
+// Pin is what planPinned records of a plan. Identity belongs to kxm.run-plan.v2; Params and ParamsHash belong to
+// graph-plan.v1, where absent params are {}. They are "" elsewhere.
 type Pin struct {
 	Form        string
 	RunPlanHash string // of Envelope
@@ -111,8 +113,8 @@ func check(s *Source, limit int) (Pin, []*Fault) {
 	if s.Form == schema.FormRunPlan {
 		pin.Identity, _ = schema.ParseValue([]byte(s.Identity))
 	}
-	if s.Params != "" && s.Form == schema.FormGraphPlan {
-		pin.Params, _ = schema.ParseValue([]byte(s.Params))
+	if s.Form == schema.FormGraphPlan {
+		pin.Params, _ = schema.ParseValue([]byte(cmp.Or(s.Params, noParams)))
 		pin.ParamsHash = schema.HashOf([]byte(pin.Params))
 	}
 	return pin, nil

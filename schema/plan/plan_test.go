@@ -44,7 +44,7 @@ func TestHash(t *testing.T) {
 	}
 }
 
-// TestParamsAreBeside: params have their own hash, and absent ones leave the pin without.
+// TestParamsAreBeside: params have their own hash, and absent ones are {}.
 func TestParamsAreBeside(t *testing.T) {
 	s := source(t, schema.FormGraphPlan)
 	with, _ := plan.CheckSource(s)
@@ -53,10 +53,15 @@ func TestParamsAreBeside(t *testing.T) {
 		t.Errorf("other params: %+v, %v", other, f)
 	}
 	without, f := plan.CheckSource(apply(t, s, edit{"/params", ""}))
-	if f != nil || without.RunPlanHash != with.RunPlanHash || without.Params != "" || without.ParamsHash != "" {
+	if f != nil || without.RunPlanHash != with.RunPlanHash || without.Params != "{}" || without.ParamsHash != schema.HashOf([]byte("{}")) {
 		t.Errorf("no params: %+v, %v", without, f)
 	}
 	rehydrate(t, without, s.RunID)
+	row := plan.Row{RunID: "r", PlanID: "p", Pin: without}
+	row.Params, row.ParamsHash = "", ""
+	if got, err := plan.Rehydrate(&row, &row, "r", "p"); err != nil || got.Pin != without {
+		t.Errorf("a row without params: %v, %v", got, err)
+	}
 	for _, params := range []string{"null", "[]", `"x"`, "1", "false"} {
 		if _, f := plan.CheckSource(apply(t, s, edit{"/params", params})); f == nil || f.Reason != "INVALID_JSON_VALUE" || f.Pointer != "" {
 			t.Errorf("params %s: %v", params, f)

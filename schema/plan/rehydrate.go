@@ -49,7 +49,7 @@ type Plan struct {
 //  2. event, the event at the row's pinnedSequence or nil if that is no planPinned, is about the same plan and says the same of
 //     it, the envelope aside, which its hash covers.
 //  3. The envelope, parsed anew, obeys the rules of its form, belongs to the run, and has the row's hash; the params have
-//     theirs.
+//     theirs. A row of graph-plan.v1 without params and hash of them has {}.
 func Rehydrate(row, event *Row, runID, planID string) (Plan, error) {
 	fail := func(code error, check, message string) (Plan, error) {
 		return Plan{}, &Error{code.Error(), runID, planID, check, message}
@@ -74,7 +74,7 @@ func Rehydrate(row, event *Row, runID, planID string) (Plan, error) {
 		return fail(ErrCorrupt, "hash", fmt.Sprintf("the envelope hashes to %s, the pin says %s", hash, row.RunPlanHash))
 	case string(stored) != pin.Envelope:
 		return fail(ErrCorrupt, "envelope", "it has what a plan of this form does not have")
-	case pin.ParamsHash != row.ParamsHash:
+	case pin.ParamsHash != row.ParamsHash && row.Params+schema.Value(row.ParamsHash) != "":
 		return fail(ErrCorrupt, "paramsHash", fmt.Sprintf("the params hash to %q, the pin says %q", pin.ParamsHash, row.ParamsHash))
 	}
 	plan := Plan{Row: Row{runID, planID, pin}}
