@@ -61,8 +61,11 @@ type Decision struct {
 	// reader of a log follows the same rule (see Routed).
 	Unrouted bool
 
-	events []byte // canonical form of Events, kept from Seal or parsing
-	size   int    // see Size
+	// The canonical record without hash, message and pointer, made by Seal or
+	// when it is first asked for, and the places where those three go.
+	form              []byte
+	hashAt, pointerAt int
+	events            schema.Value // of a parsed record, as it stood there
 }
 
 // Ledger is the ledger whose chain holds the record.
@@ -77,34 +80,58 @@ func (d *Decision) Ledger() string {
 // _unrouted may be followed by another decision on the same id (DESIGN 3).
 func (d *Decision) Final() bool { return !d.Unrouted }
 
-// Seal chains the record to prev and computes its hash.
+// Seal chains the record to prev and computes its hash. Afterwards the record
+// is not changed.
 func (d *Decision) Seal(prev string) {
 	d.Prev = prev
-	d.events = appendEvents(nil, d.Events)
+	d.build()
 	d.Hash = d.hash()
 }
 
+// CheckHash says whether the record's hash is that of its content.
+func (d *Decision) CheckHash() bool { return d.Hash == d.hash() }
+
 func (d *Decision) hash() string {
-	var scratch [1024]byte
-	record := d.append(scratch[:0], false, false)
-	d.size = len(record) + len(`,"hash":""`) + len(ZeroHash)
-	sum := sha256.Sum256(record)
+	sum := sha256.Sum256(d.canonical())
 	return hex.EncodeToString(sum[:])
 }
 
-// Size is the length of the sealed record in canonical form, with prev and hash
-// and without message and pointer, in bytes.
-func (d *Decision) Size() int { return d.size }
+// Size is the length of the record in canonical form, with prev and hash and
+// without message and pointer, in bytes.
+func (d *Decision) Size() int { return len(d.canonical()) + len(`,"hash":""`) + len(ZeroHash) }
 
 // Append appends the whole record in canonical form.
-func (d *Decision) Append(dst []byte) []byte { return d.append(dst, true, true) }
+func (d *Decision) Append(dst []byte) []byte {
+	form := d.canonical()
+	dst = append(dst, form[:d.hashAt]...)
+	dst = appendText(dst, "hash", d.Hash)
+	dst = appendText(dst, "message", d.Message)
+	dst = append(dst, form[d.hashAt:d.pointerAt]...)
+	dst = appendText(dst, "pointer", d.Pointer)
+	return append(dst, form[d.pointerAt:]...)
+}
 
 // AppendBare appends the record without message and pointer, which are prose
 // and are neither hashed nor compared.
-func (d *Decision) AppendBare(dst []byte) []byte { return d.append(dst, true, false) }
+func (d *Decision) AppendBare(dst []byte) []byte {
+	form := d.canonical()
+	dst = append(dst, form[:d.hashAt]...)
+	dst = appendText(dst, "hash", d.Hash)
+	return append(dst, form[d.hashAt:]...)
+}
 
-func (d *Decision) append(dst []byte, hash, prose bool) []byte {
-	dst = append(dst, `{"at":"`...)
+func (d *Decision) canonical() []byte {
+	if d.form == nil {
+		d.build()
+	}
+	return d.form
+}
+
+// usualRecord is the size of most records, in bytes.
+const usualRecord = 1 << 10
+
+func (d *Decision) build() {
+	dst := append(make([]byte, 0, usualRecord), `{"at":"`...)
 	dst = d.At.Append(dst)
 	dst = append(dst, '"')
 	dst = appendText(dst, "bodyHash", d.BodyHash)
@@ -113,15 +140,8 @@ func (d *Decision) append(dst []byte, hash, prose bool) []byte {
 	dst = append(dst, `,"commandSeq":`...)
 	dst = strconv.AppendUint(dst, d.CommandSeq, 10)
 	dst = appendText(dst, "contract", d.Contract)
-	if len(d.Events) > 0 {
-		dst = append(append(dst, `,"events":`...), d.events...)
-	}
-	if hash {
-		dst = appendText(dst, "hash", d.Hash)
-	}
-	if prose {
-		dst = appendText(dst, "message", d.Message)
-	}
+	dst = d.appendEvents(dst)
+	d.hashAt = len(dst)
 	if d.Of != 0 {
 		dst = append(dst, `,"of":`...)
 		dst = strconv.AppendUint(dst, d.Of, 10)
@@ -129,14 +149,30 @@ func (d *Decision) append(dst []byte, hash, prose bool) []byte {
 	dst = appendText(dst, "ofCode", string(d.OfCode))
 	dst = appendText(dst, "ofOutcome", string(d.OfOutcome))
 	dst = appendText(dst, "outcome", string(d.Outcome))
-	if prose {
-		dst = appendText(dst, "pointer", d.Pointer)
-	}
+	d.pointerAt = len(dst)
 	dst = appendText(dst, "prev", d.Prev)
 	dst = appendText(dst, "principal", d.Principal)
 	dst = appendText(dst, "reason", d.Reason)
 	dst = appendText(dst, "type", d.Type)
-	return append(dst, '}')
+	d.form = append(dst, '}')
+}
+
+func (d *Decision) appendEvents(dst []byte) []byte {
+	if len(d.Events) == 0 {
+		return dst
+	}
+	dst = append(dst, `,"events":`...)
+	if d.events != "" {
+		return append(dst, d.events...)
+	}
+	for i, e := range d.Events {
+		separator := byte(',')
+		if i == 0 {
+			separator = '['
+		}
+		dst = schema.AppendRecord(append(dst, separator), e)
+	}
+	return append(dst, ']')
 }
 
 // appendText appends a member that is left out when empty.
@@ -146,17 +182,6 @@ func appendText(dst []byte, name, value string) []byte {
 	}
 	dst = append(append(append(dst, `,"`...), name...), `":`...)
 	return schema.AppendString(dst, value)
-}
-
-func appendEvents(dst []byte, events []Event) []byte {
-	dst = append(dst, '[')
-	for i, e := range events {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = schema.AppendRecord(dst, e)
-	}
-	return append(dst, ']')
 }
 
 // decisionReader reads a record; writing is done by append, which leaves out
@@ -205,7 +230,7 @@ func ParseDecision(raw []byte) (*Decision, error) {
 	if r.events.Kind() != '[' {
 		return nil, fmt.Errorf("decision record %d: events is not an array", d.CommandSeq)
 	}
-	d.events = []byte(r.events)
+	d.events = r.events
 	for element := range r.events.Elements() {
 		e, err := parseEvent(element)
 		if err != nil {
@@ -215,6 +240,3 @@ func ParseDecision(raw []byte) (*Decision, error) {
 	}
 	return d, nil
 }
-
-// CheckHash says whether the record's hash is that of its content.
-func (d *Decision) CheckHash() bool { return d.Hash == d.hash() }

@@ -67,13 +67,14 @@ type question struct {
 	commandID string // as recorded
 	hasID     bool   // given by the publisher, and valid
 	idFault   string
+	bodyHash  string // hex sha256 of the body
 	now       schema.Decimal
 	terms     *state.Terms // nil while the ledger is not open
 	duplicate *state.Receipt
 }
 
 func (r *Reducer) question(s *state.State, m *events.Message) *question {
-	q := &question{State: s, schemas: r.schemas, onPlan: r.onPlan, now: m.Millis()}
+	q := &question{State: s, schemas: r.schemas, onPlan: r.onPlan, now: m.Millis(), bodyHash: bodyHash(m.Body)}
 	q.subject, q.routed = schema.ParseSubject(m.Subject)
 	q.contract, q.principal = q.subject.Contract, q.subject.Principal
 	q.commandID, q.hasID, q.idFault = commandID(m)
@@ -119,7 +120,7 @@ func (q *question) answer(m *events.Message) ([]events.Event, *refusal) {
 	if command.Type() != q.subject.Type {
 		return nil, refuse(events.CodeSubjectMismatch, "the subject says %s, the body %s", q.subject.Type, command.Type())
 	}
-	if refused := q.checkID(m); refused != nil || q.duplicate != nil {
+	if refused := q.checkID(); refused != nil || q.duplicate != nil {
 		return nil, refused
 	}
 	if refused := q.checkCommon(command); refused != nil {
@@ -130,7 +131,7 @@ func (q *question) answer(m *events.Message) ([]events.Event, *refusal) {
 
 // checkID finds the first decision of a repeated id. It sets q.duplicate when
 // the very same body was decided before.
-func (q *question) checkID(m *events.Message) *refusal {
+func (q *question) checkID() *refusal {
 	if !q.open || !q.hasID {
 		return nil
 	}
@@ -138,7 +139,7 @@ func (q *question) checkID(m *events.Message) *refusal {
 	if !known {
 		return nil
 	}
-	if receipt.BodyHash != bodyHash(m.Body) {
+	if receipt.BodyHash != q.bodyHash {
 		return refuse(events.CodeCommandIDReused, "command %d has this id and another body", receipt.CommandSeq)
 	}
 	q.duplicate = &receipt
@@ -291,7 +292,7 @@ func (q *question) record(m *events.Message, found []events.Event, refused *refu
 	d := &events.Decision{
 		Contract: q.subject.Contract, CommandSeq: m.Seq, CommandID: q.commandID,
 		Principal: q.subject.Principal, Type: q.subject.Type,
-		At: q.now, BodyHash: bodyHash(m.Body),
+		At: q.now, BodyHash: q.bodyHash,
 	}
 	switch {
 	case q.duplicate != nil:

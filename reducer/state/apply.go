@@ -54,18 +54,17 @@ func (s *State) applyReceipt(d *events.Decision) {
 // applyIndex adds the decision to the index. The row is never read by rules,
 // so it goes round the cache.
 func (s *State) applyIndex(ledger string, d *events.Decision) {
-	types := make([]string, len(d.Events))
+	var types []string
+	if len(d.Events) > 0 {
+		types = make([]string, len(d.Events))
+	}
 	for i, e := range d.Events {
 		types[i] = e.Type()
 	}
-	e := &entry{
-		key: string(appendKey(nil, kindDecision, ledger, sequencePart(d.CommandSeq))),
-		row: &Decided{
-			CommandSeq: d.CommandSeq, CommandID: d.CommandID, Contract: d.Contract, Principal: d.Principal, Type: d.Type,
-			At: d.At, Outcome: d.Outcome, Code: d.Code, Reason: d.Reason, Events: types,
-		},
-	}
-	s.touch(e)
+	s.decided = append(s.decided, Decided{
+		CommandSeq: d.CommandSeq, CommandID: d.CommandID, Contract: d.Contract, Principal: d.Principal, Type: d.Type,
+		At: d.At, Outcome: d.Outcome, Code: d.Code, Reason: d.Reason, Events: types, ledger: ledger,
+	})
 }
 
 func (s *State) applyEvent(c string, e events.Event) { //nolint:funlen // the table of all events

@@ -36,9 +36,8 @@ type coder struct {
 	err     error
 }
 
-func encodeRow(meta *Meta, r row) []byte {
-	c := coder{buf: make([]byte, 0, 256)}
-	c.buf = append(c.buf, rowVersion)
+func appendRow(dst []byte, meta *Meta, r row) []byte {
+	c := coder{buf: append(dst, rowVersion)}
 	c.meta(meta)
 	r.fields(&c)
 	return c.buf

@@ -274,7 +274,7 @@ func (r *Reader) Contracts() ([]string, error) {
 	prefix := []byte{kindTerms}
 	var failed error
 	err := r.state.rows.Scan(prefix, after(prefix), false, func(key, _ []byte) bool {
-		parts, err := splitKey(key)
+		parts, err := splitKey(string(key))
 		if err != nil {
 			failed = err
 			return false

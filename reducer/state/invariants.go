@@ -140,7 +140,7 @@ func (a *audit) take(key string, r row) error {
 		a.due[key] = true
 		return nil
 	}
-	parts, err := splitKey([]byte(key))
+	parts, err := splitKey(key)
 	if err != nil || len(parts) == 0 {
 		return fmt.Errorf("row %q: %w", key, errKey)
 	}

@@ -63,33 +63,36 @@ func appendKey(dst []byte, kind byte, parts ...string) []byte {
 var errKey = fmt.Errorf("%w: key", ErrRow)
 
 // splitPart returns the first part of key and what follows it.
-func splitPart(key []byte) (part string, rest []byte, err error) {
-	var out []byte
-	for i := 0; i+1 < len(key); i++ {
+func splitPart(key string) (part, rest string, err error) {
+	var unescaped []byte
+	for i, from := 0, 0; i+1 < len(key); i++ {
 		if key[i] != 0 {
-			out = append(out, key[i])
 			continue
 		}
 		switch key[i+1] {
 		case 0xFF:
-			out = append(out, 0)
+			unescaped = append(unescaped, key[from:i+1]...)
 			i++
+			from = i + 1
 		case 0x01:
-			return string(out), key[i+2:], nil
+			if unescaped == nil {
+				return key[:i], key[i+2:], nil
+			}
+			return string(append(unescaped, key[from:i]...)), key[i+2:], nil
 		default:
-			return "", nil, errKey
+			return "", "", errKey
 		}
 	}
-	return "", nil, errKey
+	return "", "", errKey
 }
 
 // splitKey returns all parts of a key after its kind.
-func splitKey(key []byte) ([]string, error) {
-	if len(key) == 0 {
+func splitKey(key string) ([]string, error) {
+	if key == "" {
 		return nil, errKey
 	}
-	var parts []string
-	for rest := key[1:]; len(rest) > 0; {
+	parts := make([]string, 0, 4)
+	for rest := key[1:]; rest != ""; {
 		part, next, err := splitPart(rest)
 		if err != nil {
 			return nil, err

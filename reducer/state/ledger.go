@@ -174,6 +174,8 @@ type Decided struct {
 	Code       events.Code
 	Reason     string
 	Events     []string // types, in order
+
+	ledger string // whose chain holds the record
 }
 
 func (r *Decided) fields(c *coder) {

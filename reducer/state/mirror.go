@@ -41,7 +41,7 @@ func (r *Reader) Mirrored(key, value []byte) (doc *Document, ok bool, err error)
 		return nil, false, nil
 	}
 	m := mirrored[key[0]]
-	parts, err := splitKey(key)
+	parts, err := splitKey(string(key))
 	if err != nil {
 		return nil, false, fmt.Errorf("row %q: %w", key, err)
 	}
@@ -121,7 +121,7 @@ func (r *Reader) ContractsAfter(contract string, limit int) ([]string, error) {
 	}
 	var failed error
 	err := r.state.rows.Scan(lower, upper, false, func(key, _ []byte) bool {
-		parts, err := splitKey(key)
+		parts, err := splitKey(string(key))
 		if err != nil {
 			failed = fmt.Errorf("row %q: %w", key, err)
 			return false

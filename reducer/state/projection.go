@@ -185,7 +185,7 @@ func (src *source) scan(r *Reader, projection, contract string, seek []string, f
 }
 
 func (src *source) document(s *State, projection string, key, value []byte) (*Document, error) {
-	parts, err := splitKey(key)
+	parts, err := splitKey(string(key))
 	if err != nil {
 		return nil, fmt.Errorf("row %q: %w", key, err)
 	}

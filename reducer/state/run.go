@@ -220,7 +220,7 @@ func (s *State) Verification(contract, runID, revision string) (verification Ver
 func (s *State) Dependents(contract, runID string, f func(dependent string) bool) {
 	prefix := appendKey(nil, kindDependent, contract, runID)
 	s.ascend(prefix, false, func(key string) bool {
-		dependent, _, err := splitPart([]byte(key[len(prefix):]))
+		dependent, _, err := splitPart(key[len(prefix):])
 		if err != nil {
 			s.fail(err)
 			return false

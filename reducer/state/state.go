@@ -18,8 +18,10 @@ type State struct {
 	takes   int
 	done    int // takes committed
 	sum     sum256
-	now     Meta // of the decision that is being applied
-	scratch []byte
+	now     Meta      // of the decision that is being applied
+	decided []Decided // index entries of the decisions since the last Take
+	scratch []byte    // a key
+	line    []byte    // a document's line
 	err     error
 	selfChecks
 }
@@ -60,25 +62,48 @@ func (s *State) Hash() [sha256.Size]byte { return s.sum.bytes() }
 // the block with these changes gets on the log; rows keep it.
 func (s *State) Take(logSeq uint64) []Change {
 	s.takes++
-	changes := make([]Change, 0, len(s.dirty)+8)
+	t := taking{
+		changes: make([]Change, 0, len(s.dirty)+len(s.decided)+8),
+		buf:     make([]byte, 0, 256*(len(s.dirty)+len(s.decided))),
+	}
 	flight := make([]*entry, 0, len(s.dirty))
 	for _, e := range s.dirty {
 		e.dirty = false
 		e.taken++
 		e.meta.LogSeq = logSeq
 		flight = append(flight, e)
-		change := Change{Key: []byte(e.key)}
-		if e.row != nil {
-			change.Value = encodeRow(&e.meta, e.row)
-		}
-		changes = append(changes, change)
+		t.add(e.key, &e.meta, e.row)
 		sum := s.sumOfEntry(e)
 		s.sum = s.sum.sub(e.sum).add(sum)
 		e.sum = sum
 	}
-	s.dirty = s.dirty[:0]
+	for i := range s.decided {
+		d := &s.decided[i]
+		s.scratch = appendKey(s.scratch[:0], kindDecision, d.ledger, sequencePart(d.CommandSeq))
+		t.add(string(s.scratch), &Meta{CommandSeq: d.CommandSeq, LogSeq: logSeq, At: d.At}, d)
+	}
+	s.dirty, s.decided = s.dirty[:0], s.decided[:0]
 	s.flights = append(s.flights, flight)
-	return s.takeSets(changes)
+	return s.takeSets(t.changes)
+}
+
+// taking collects changes whose bytes share a few buffers.
+type taking struct {
+	changes []Change
+	buf     []byte
+}
+
+// add appends the change to a row; a nil row is deleted.
+func (t *taking) add(key string, meta *Meta, r row) {
+	start := len(t.buf)
+	t.buf = append(t.buf, key...)
+	middle := len(t.buf)
+	change := Change{Key: t.buf[start:middle:middle]}
+	if r != nil {
+		t.buf = appendRow(t.buf, meta, r)
+		change.Value = t.buf[middle:len(t.buf):len(t.buf)]
+	}
+	t.changes = append(t.changes, change)
 }
 
 // Committed says that the changes of the oldest Take not yet committed are in
@@ -115,14 +140,13 @@ func (s *State) sumOfEntry(e *entry) sum256 {
 	if !ok {
 		return sum256{}
 	}
-	parts, err := splitKey([]byte(e.key))
+	parts, err := splitKey(e.key)
 	if err != nil || len(parts) == 0 {
 		s.fail(fmt.Errorf("row %q: %w", e.key, errKey))
 		return sum256{}
 	}
-	var scratch [1024]byte
-	line := appendLine(scratch[:0], p.projection(), parts[0], p.documentKey(parts), p.stored(parts))
-	return sumOf(sha256.Sum256(line))
+	s.line = appendLine(s.line[:0], p.projection(), parts[0], p.documentKey(parts), p.stored(parts))
+	return sumOf(sha256.Sum256(s.line))
 }
 
 // appendLine appends the canonical line of a document, without a newline.

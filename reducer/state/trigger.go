@@ -142,7 +142,7 @@ func (r *Reader) Due(until schema.Decimal, f func(Due) bool) error {
 	upper := appendKey(nil, kindDue, decimalPart(until.Add(one)))
 	var failed error
 	err := r.state.rows.Scan(prefix, upper, false, func(key, _ []byte) bool {
-		parts, err := splitKey(key)
+		parts, err := splitKey(string(key))
 		if err != nil || len(parts) != 4 {
 			failed = errKey
 			return false
