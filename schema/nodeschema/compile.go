@@ -14,7 +14,8 @@ import (
 const (
 	MaxSchemaBytes  = 16 << 10 // in canonical form
 	MaxSchemaDepth  = 32       // of nested arrays and objects
-	MaxPatternSteps = 20_000   // instructions of all patterns together
+	MaxPatternSteps = 5_000    // instructions of all patterns together
+	MaxPatternParse = 20_000   // characters looked at to read the classes of all patterns, see parseWork
 )
 
 // Dialect is the URI of JSON Schema 2020-12, the only value of $schema.
@@ -80,6 +81,7 @@ func compile(v schema.Value, c compiler) (*Schema, error) {
 type compiler struct {
 	checkOnly bool // build no pattern
 	steps     int  // instructions of the patterns so far
+	parsing   int  // what reading their classes took
 }
 
 // rule compiles what stands in the place of a schema.

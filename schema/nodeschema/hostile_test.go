@@ -29,14 +29,14 @@ var hostile = []struct{ name, schema, open, element, close string }{
 	{"property names", `{"propertyNames":{"maxLength":9}}`, "{", `"#":1`, "}"},
 	{"long required names", `{"items":{"required":["` + strings.Repeat("x", 16000) + `"]}}`, "[", "[]", "]"},
 	{"long required names, members", `{"items":{"dependentRequired":{"` + strings.Repeat("x", 16000) + `":[]}}}`, "[", `{"x":1,"xx":1,"xxx":1,"xxxx":1}`, "]"},
-	{"pattern properties", `{"additionalProperties":{"patternProperties":{` + repeat(`"^#[ab]*$":true`, 700) + `}}}`, "{", `"#":{"abab":1,"#":2}`, "}"},
+	{"pattern properties", `{"additionalProperties":{"patternProperties":{` + repeat(`"^#[ab]*$":true`, 400) + `}}}`, "{", `"#":{"abab":1,"#":2}`, "}"},
 	{"if on if", strings.Repeat(`{"if":{"type":"null"},"else":`, 15) + `{"items":{"type":"integer"}}` + strings.Repeat("}", 15), "[", "1", "]"},
 	{"contains", `{"contains":{"anyOf":[` + repeat(`{"type":"integer"}`, 780) + `]},"minContains":0}`, "[", "0.5", "]"},
 	{"not", `{"items":{"allOf":[` + repeat(`{"not":{"type":"integer"}}`, 550) + `]}}`, "[", "0.5", "]"},
 	{"bounds", `{"items":{"allOf":[` + repeat(`{"maximum":1,"minimum":0,"exclusiveMinimum":0}`, 300) + `]}}`, "[", "0.5", "]"},
 	{"a pattern", `{"items":{"pattern":"^(a?){140}(a){100}$"}}`, "[", `"` + strings.Repeat("a", 199) + `"`, "]"},
 	{"a greedy pattern", `{"pattern":".{0,100}.{0,100}.{0,100}c$"}`, `"`, strings.Repeat("aab", 20), `"`},
-	{"a large pattern", `{"pattern":"` + strings.Repeat(".{0,950}", 10) + `c$"}`, `"`, strings.Repeat("aab", 2), `"`},
+	{"a large pattern", `{"pattern":"` + strings.Repeat(".{0,490}", 5) + `c$"}`, `"`, strings.Repeat("aab", 2), `"`},
 	{"many empty strings", `{"items":{"pattern":"^(.{0,100}){2}"}}`, "[", `""`, "]"},
 }
 
@@ -89,6 +89,32 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestHostilePatterns: as many schemas as fit a command, in whose patterns reading costs most, are read soon.
+func TestHostilePatterns(t *testing.T) {
+	start := time.Now()
+	for _, pattern := range []string{
+		strings.Repeat(`\p{L}`, 40), "[" + strings.Repeat(`\p{L}`, 5) + "]", "(?i)" + strings.Repeat(`\p{L}`, 12), "(?i)" + strings.Repeat(`[^\pL]`, 5), "(?i)" + strings.Repeat("[!-я]", 9),
+		strings.Repeat("(?i)[ -~]|", 78), strings.Repeat("x*", 1600), strings.Repeat("(?:a|b)", 2300), strings.Repeat("a|", 8000), strings.Repeat("(", 900) + "a" + strings.Repeat(")", 900),
+		strings.Repeat("(a|", 500) + "b" + strings.Repeat(")", 500), strings.Repeat("x{1,9}", 280), strings.Repeat("[a-\U0010FFFF]", 1100), strings.Repeat(`[^\W\S]`, 1600), strings.Repeat("(?i)é", 2000),
+	} {
+		v := schema.Value(`{"pattern":` + quoted(pattern) + `}`)
+		for range schema.MaxBody / max(len(v), 160) { // a node takes more than its schema
+			if err := nodeschema.Valid(v); err != nil {
+				t.Errorf("%.40s: %.80v", pattern, err)
+				break
+			}
+		}
+		took := time.Since(start)
+		if took > 3*time.Second {
+			t.Errorf("%.40s: %v", pattern, took)
+		}
+		if testing.Verbose() {
+			t.Logf("%-30.30s %v", pattern, took)
+		}
+		start = time.Now()
+	}
+}
+
 func BenchmarkHostile(b *testing.B) {
 	for _, c := range hostile {
 		b.Run(strings.ReplaceAll(c.name, " ", "-"), func(b *testing.B) {
@@ -108,7 +134,7 @@ func BenchmarkCompile(b *testing.B) {
 	for name, v := range map[string]schema.Value{
 		"ordinary": ordinary,
 		"16KiB":    canonical(b, `{"anyOf":[`+repeat(`{"type":"null"}`, 1000)+`]}`),
-		"patterns": canonical(b, `{"pattern":"`+strings.Repeat(".{0,950}", 10)+`c$"}`),
+		"patterns": canonical(b, `{"pattern":"`+strings.Repeat(".{0,490}", 5)+`c$"}`),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

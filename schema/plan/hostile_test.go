@@ -169,9 +169,9 @@ func hostile(t testing.TB) map[string]plan.Source {
 		"execution: schemas": onCapability(numbered(`{"id":"s#","capability":"c","input":[1,1,1,1,1,1,1,1]},`, size*9/10),
 			`{"id":"c","version":"1","inputSchema":{"items":{"anyOf":[`+strings.Repeat(`{"type":"null"},`, 900)+`{"type":"integer"}]}}}`),
 		"execution: patterns": onCapability(numbered(`{"id":"s#","capability":"c#","input":"x"},`, size/5),
-			numbered(`{"id":"c#","version":"1","inputSchema":{"pattern":"`+strings.Repeat(".{0,950}", 10)+`"}},`, size*4/5)),
+			numbered(`{"id":"c#","version":"1","inputSchema":{"pattern":"`+strings.Repeat(".{0,490}", 5)+`"}},`, size*4/5)),
 		"execution: one pattern": onCapability(numbered(`{"id":"s#","capability":"c","input":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},`, size),
-			`{"id":"c","version":"1","inputSchema":{"pattern":"`+strings.Repeat(".{0,950}", 10)+`"}}`),
+			`{"id":"c","version":"1","inputSchema":{"pattern":"`+strings.Repeat(".{0,490}", 5)+`"}}`),
 
 		"graph: nodes without phase": apply(t, graph, edit{"/document/nodes", "[" + numbered(`{"id":"n#","phaseId":"draft","inputContract":0,"outputContract":0,"laneId":null},`, size) + "]"}),
 		"graph: node in phases":      apply(t, graph, edit{"/document/phases", "[" + numbered(`{"id":"p#","name":"x","nodeIds":["write"]},`, size) + "]"}),
