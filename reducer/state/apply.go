@@ -44,10 +44,10 @@ func (s *State) unrouted(d *events.Decision) bool {
 
 // applyReceipt remembers the first decision of a command id.
 func (s *State) applyReceipt(d *events.Decision) {
-	if _, known := s.Receipt(d.Contract, d.Principal, d.CommandID); known {
-		return
+	if d.Code == events.CodeCommandIDReused {
+		return // the id has its receipt
 	}
-	r := edit[Receipt](s, kindReceipt, d.Contract, d.Principal, d.CommandID)
+	r := create[Receipt](s, kindReceipt, d.Contract, d.Principal, d.CommandID)
 	*r = Receipt{CommandSeq: d.CommandSeq, BodyHash: d.BodyHash, Outcome: d.Outcome, Code: d.Code}
 }
 
@@ -165,8 +165,11 @@ func (s *State) setMark(kind byte, parts ...string) {
 	}
 }
 
+// addMark is setMark for a mark that the rules made sure is not there.
+func (s *State) addMark(kind byte, parts ...string) { create[mark](s, kind, parts...) }
+
 func (s *State) setText(kind byte, text string, parts ...string) {
-	edit[textRow](s, kind, parts...).Text = text
+	create[textRow](s, kind, parts...).Text = text
 }
 
 func recordText(r schema.Record) string { return string(schema.AppendRecord(nil, r)) }

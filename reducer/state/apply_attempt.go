@@ -8,7 +8,7 @@ import (
 func (s *State) applyOperationAdmitted(c string, e *events.OperationAdmitted) {
 	run := s.touchRun(c, e.RunID)
 	run.Operations++
-	operation := edit[Operation](s, kindOperation, c, e.OperationID)
+	operation := create[Operation](s, kindOperation, c, e.OperationID)
 	*operation = Operation{
 		RunID: e.RunID, GrantID: e.GrantID, Subject: e.Subject, ApprovalID: e.ApprovalID,
 		Capability: e.Action.Capability, Resource: e.Action.Resource, Fingerprint: e.Fingerprint,
@@ -23,7 +23,7 @@ func (s *State) applyAttemptPrepared(c string, e *events.AttemptPrepared) {
 	operation := existing[Operation](s, kindOperation, c, e.OperationID)
 	operation.Attempts++
 	operation.Newest = e.AttemptID
-	attempt := edit[Attempt](s, kindAttempt, c, e.AttemptID)
+	attempt := create[Attempt](s, kindAttempt, c, e.AttemptID)
 	*attempt = Attempt{
 		OperationID: e.OperationID, RunID: e.RunID, Number: e.Number,
 		State: events.AttemptStatePrepared, Amount: e.Amount, Epoch: e.Epoch,
@@ -85,7 +85,7 @@ func (s *State) applyAttemptSettled(c string, e *events.AttemptSettled) {
 	}
 	at := s.now.At
 	attempt.SettledAt = &at
-	s.setMark(kindReport, c, e.AttemptID, e.Effect, e.ActualCost.String())
+	s.addMark(kindReport, c, e.AttemptID, e.Effect, e.ActualCost.String())
 	s.book(c, attempt, e.Reserved, spend)
 	s.changeUnknown(c, run, wasUnknown, before, false, schema.Decimal{})
 	run.Unsettled--
@@ -104,7 +104,7 @@ func (s *State) settleState(c string, attempt *Attempt, run *Run, effect string)
 		}
 		return
 	}
-	remove[textRow](s, kindUnresolved, c, attempt.RunID, attempt.Fingerprint)
+	s.remove(kindUnresolved, c, attempt.RunID, attempt.Fingerprint)
 	change := binding{unsettled: -1, active: -1}
 	attempt.State = events.AttemptStateNotApplied
 	if effect == events.EffectApplied {
@@ -140,7 +140,7 @@ func (s *State) applySettlementDisputed(c string, e *events.SettlementDisputed) 
 	if e.Effect == events.EffectUnknown {
 		return
 	}
-	s.setMark(kindReport, c, e.AttemptID, e.Effect, e.ActualCost.String())
+	s.addMark(kindReport, c, e.AttemptID, e.Effect, e.ActualCost.String())
 	if attempt.State == events.AttemptStateApplied {
 		return
 	}

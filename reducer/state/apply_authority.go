@@ -6,10 +6,10 @@ import (
 )
 
 func (s *State) applyGrantIssued(c string, e *events.GrantIssued) {
-	terms := edit[GrantTerms](s, kindGrantTerms, c, e.Grant.ID)
+	terms := create[GrantTerms](s, kindGrantTerms, c, e.Grant.ID)
 	terms.text = recordText(&e.Grant)
 	terms.set(e.Grant)
-	grant := edit[Grant](s, kindGrant, c, e.Grant.ID)
+	grant := create[Grant](s, kindGrant, c, e.Grant.ID)
 	*grant = Grant{ParentID: e.Grant.ParentID, Subject: e.Grant.Subject, Limit: e.Grant.Limit}
 	s.addLiveBelow(c, e.Grant.ParentID, 1)
 }
@@ -35,7 +35,7 @@ func (s *State) applyGrantRevoked(c string, e *events.GrantRevoked) {
 
 func (s *State) applyApprovalRecorded(c string, e *events.ApprovalRecorded) {
 	s.touchRun(c, e.Approval.RunID)
-	approval := edit[Approval](s, kindApproval, c, e.Approval.ID)
+	approval := create[Approval](s, kindApproval, c, e.Approval.ID)
 	*approval = Approval{Approval: e.Approval}
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 func (s *State) applyGraphRegistered(c string, e *events.GraphRegistered) {
-	graph := edit[Graph](s, kindGraph, c, e.Graph.ID)
+	graph := create[Graph](s, kindGraph, c, e.Graph.ID)
 	graph.Graph, graph.Hash, graph.text = e.Graph, e.GraphHash, recordText(&e.Graph)
 	graph.connect()
 }

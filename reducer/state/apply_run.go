@@ -6,8 +6,8 @@ import (
 
 func (s *State) applyContractOpened(c string, e *events.ContractOpened) {
 	edit[Ledger](s, kindLedger, c).Mission = events.MissionOpen
-	edit[Exposure](s, kindExposure, c).Budget = e.Contract.Budget
-	terms := edit[Terms](s, kindTerms, c)
+	create[Exposure](s, kindExposure, c).Budget = e.Contract.Budget
+	terms := create[Terms](s, kindTerms, c)
 	terms.text = recordText(e)
 	terms.set(e)
 }
@@ -17,7 +17,7 @@ func (s *State) applyMissionStateChanged(c string, e *events.MissionStateChanged
 }
 
 func (s *State) applyRunStarted(c string, e *events.RunStarted) {
-	run := edit[Run](s, kindRun, c, e.RunID)
+	run := create[Run](s, kindRun, c, e.RunID)
 	*run = Run{
 		State: events.RunReady, PlanID: events.PlanNone, Origin: e.Origin,
 		StartedAt: s.now.At, UpdatedAt: s.now.At,
@@ -30,7 +30,7 @@ func (s *State) applyRunStarted(c string, e *events.RunStarted) {
 func (s *State) applyRunContinued(c string, e *events.RunContinued) {
 	run := s.touchRun(c, e.RunID)
 	run.Epoch, run.SegmentID = e.Epoch, e.SegmentID
-	s.setMark(kindSegment, c, e.RunID, e.SegmentID)
+	s.addMark(kindSegment, c, e.RunID, e.SegmentID)
 }
 
 func (s *State) applyRunTransitioned(c string, e *events.RunTransitioned) {
@@ -55,7 +55,7 @@ func (s *State) applyPlanActivated(c string, e *events.PlanActivated) {
 
 func (s *State) applyVerificationRecorded(c string, e *events.VerificationRecorded) {
 	s.touchRun(c, e.RunID).Verification = e.Revision
-	v := edit[Verification](s, kindVerification, c, e.RunID, e.Revision)
+	v := create[Verification](s, kindVerification, c, e.RunID, e.Revision)
 	*v = Verification{
 		Assessor: e.Assessor, Evidence: e.Evidence, Rationale: e.Rationale, Results: e.Results,
 		SubjectVersion: e.SubjectVersion, RecordedAt: s.now.At,

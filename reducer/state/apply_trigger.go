@@ -5,9 +5,9 @@ import (
 )
 
 func (s *State) applyTriggerRegistered(c string, e *events.TriggerRegistered) {
-	terms := edit[TriggerTerms](s, kindTriggerTerms, c, e.Trigger.ID)
+	terms := create[TriggerTerms](s, kindTriggerTerms, c, e.Trigger.ID)
 	terms.text, terms.Trigger = recordText(&e.Trigger), e.Trigger
-	trigger := edit[Trigger](s, kindTrigger, c, e.Trigger.ID)
+	trigger := create[Trigger](s, kindTrigger, c, e.Trigger.ID)
 	*trigger = Trigger{
 		Revision: e.Trigger.Revision, Kind: e.Trigger.Kind, Action: e.Trigger.Action, Enabled: e.Trigger.Enabled,
 	}
@@ -37,10 +37,10 @@ func (s *State) applyTriggerFired(c string, e *events.TriggerFired) {
 
 // applyFiring keeps the times of the newest rateLimit firings.
 func (s *State) applyFiring(c, triggerID string, n int64) {
-	edit[firing](s, kindFiring, c, triggerID, sequencePart(uint64(n))).At = s.now.At
+	create[firing](s, kindFiring, c, triggerID, sequencePart(uint64(n))).At = s.now.At
 	limit, small := s.TriggerTerms(c, triggerID).RateLimit.Uint64()
 	if small && uint64(n) > limit {
-		remove[firing](s, kindFiring, c, triggerID, sequencePart(uint64(n)-limit))
+		s.remove(kindFiring, c, triggerID, sequencePart(uint64(n)-limit))
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 
 func (s *State) applyWaitCreated(c string, e *events.WaitCreated) {
 	run := s.touchRun(c, e.RunID)
-	wait := edit[Wait](s, kindWait, c, e.WaitID)
+	wait := create[Wait](s, kindWait, c, e.WaitID)
 	*wait = Wait{
 		RunID: e.RunID, Kind: e.Kind, Correlation: e.Correlation, Deadline: e.Deadline,
 		State: WaitPending, CreatedAt: s.now.At,

@@ -116,15 +116,30 @@ func edit[T any, P interface {
 	return e.row.(P)
 }
 
-// remove deletes the row of a key.
-func remove[T any, P interface {
+// create returns a row for writing without reading it first: there is none, as
+// the rules made sure, or nothing of it is to be kept. A row of a named
+// projection must be new, as the hash of an unread one is not known.
+func create[T any, P interface {
 	*T
 	row
 }](s *State, kind byte, parts ...string,
-) {
+) P {
+	r := P(new(T))
+	s.overwrite(r, kind, parts...)
+	return r
+}
+
+// remove deletes the row of a key without reading it.
+func (s *State) remove(kind byte, parts ...string) { s.overwrite(nil, kind, parts...) }
+
+func (s *State) overwrite(r row, kind byte, parts ...string) {
 	s.scratch = appendKey(s.scratch[:0], kind, parts...)
-	e := load[T, P](s, s.scratch)
-	e.row = nil
+	e := s.cache.find(s.scratch)
+	if e == nil {
+		e = &entry{key: string(s.scratch)}
+		s.cache.insert(e)
+	}
+	e.row = r
 	s.touch(e)
 }
 
