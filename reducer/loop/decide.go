@@ -86,17 +86,29 @@ func (t *Term) take(c *Command) (bool, error) {
 	if t.open == nil {
 		t.open = t.newBlock()
 	}
-	d := t.decider.Step(t.state, &c.Message)
-	if t.pins.err != nil {
-		return false, t.pins.err
-	}
-	if err := t.state.Err(); err != nil {
-		return false, fmt.Errorf("%w: %w", ErrStore, err)
+	d, err := t.step(&c.Message)
+	if err != nil {
+		return false, err
 	}
 	t.open.builder.Add(&c.Message, d)
 	t.open.commands = append(t.open.commands, *c)
 	t.open.decisions = append(t.open.decisions, d)
 	return true, nil
+}
+
+// step decides one message. After a read error rows look absent that are there,
+// and a rule may stumble over that: then its panic says nothing but the error.
+func (t *Term) step(m *events.Message) (d *events.Decision, err error) {
+	defer func() {
+		poisoned := t.state.Err()
+		if poisoned == nil {
+			return
+		}
+		_ = recover() // of a rule that found an impossible state
+		d, err = nil, fmt.Errorf("%w: %w", ErrStore, poisoned)
+	}()
+	d = t.decider.Step(t.state, m)
+	return d, t.pins.err
 }
 
 // decidedSeq is the last command that has a decision, on the log or not yet.

@@ -151,9 +151,7 @@ func (t *Term) checkInbox(ctx context.Context) error {
 			return nil
 		}
 		if asked == 3 {
-			return fmt.Errorf("%w: the inbox begins at command %d, the log ends at command %d: the log was replaced by an older one "+
-				"or has lost its end, or commands were deleted by hand; if the log is known to be whole, delete the inbox stream and start again",
-				ErrIntegrity, info.FirstSeq, t.last.CommandSeq)
+			return t.inboxAhead(ctx, info)
 		}
 		select {
 		case <-ctx.Done():
@@ -161,6 +159,17 @@ func (t *Term) checkInbox(ctx context.Context) error {
 		case <-t.o.Clock.After(t.o.Limits.Retry):
 		}
 	}
+}
+
+// inboxAhead is the error for an inbox that begins after the folded log. Where
+// the log has grown since, another reducer is at work and has purged the inbox.
+func (t *Term) inboxAhead(ctx context.Context, info InboxInfo) error {
+	if err := t.checkEnd(ctx); err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the inbox begins at command %d, the log ends at command %d: the log was replaced by an older one "+
+		"or has lost its end, or commands were deleted by hand; if the log is known to be whole, delete the inbox stream and start again",
+		ErrIntegrity, info.FirstSeq, t.last.CommandSeq)
 }
 
 // foldTail folds what the store does not have and archives what the archive
@@ -175,24 +184,25 @@ func (t *Term) foldTail(ctx context.Context, archived uint64) error {
 		}
 	}
 	begin := folder.Cursor().LogSeq
+	copier := copier{archive: t.o.Archive, last: archived}
 	from := begin
 	if t.o.Archive != nil {
 		from = min(from, archived)
 	}
 	err := ReadBlocks(ctx, t.session.Log(), from+1, func(b *ReadBlock) error {
-		if t.o.Archive != nil && b.Seq > archived {
-			if err := t.o.Archive.Append(b.Seq, b.Data); err != nil {
-				return fmt.Errorf("archive block %d: %w", b.Seq, err)
-			}
-		}
-		if b.Seq <= begin {
-			return nil
-		}
 		if b.Err != nil {
 			return b.Err
 		}
-		return folder.FoldParsed(b.Seq, b.Block, len(b.Data))
+		if b.Seq > begin {
+			if err := folder.FoldParsed(b.Seq, b.Block, len(b.Data)); err != nil {
+				return err
+			}
+		}
+		return copier.add(b)
 	})
+	if err == nil {
+		err = copier.finish(folder.Cursor())
+	}
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
