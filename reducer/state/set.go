@@ -46,7 +46,7 @@ func (s *State) ascend(prefix []byte, reverse bool, f func(key string) bool) {
 	if reverse {
 		slices.Reverse(pending)
 	}
-	precedes := func(a, b string) bool { return (a < b) != reverse }
+	precedes := func(a, b string) bool { return a < b && !reverse || a > b && reverse }
 	next, stopped := 0, false
 	emit := func(key string) bool {
 		stopped = group[key].present && !f(key)
