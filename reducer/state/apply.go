@@ -44,8 +44,13 @@ func (s *State) unrouted(d *events.Decision) bool {
 
 // applyReceipt remembers the first decision of a command id.
 func (s *State) applyReceipt(d *events.Decision) {
-	if d.Code == events.CodeCommandIDReused {
+	switch d.Code {
+	case events.CodeCommandIDReused:
 		return // the id has its receipt
+	case events.CodeBodyTooLarge, events.CodeJSONInvalid, events.CodeSchemaInvalid, events.CodeSubjectMismatch:
+		if _, known := s.Receipt(d.Contract, d.Principal, d.CommandID); known {
+			return // refused before anybody looked whether the id has one (RULES 2)
+		}
 	}
 	r := create[Receipt](s, kindReceipt, d.Contract, d.Principal, d.CommandID)
 	*r = Receipt{CommandSeq: d.CommandSeq, BodyHash: d.BodyHash, Outcome: d.Outcome, Code: d.Code}
