@@ -319,7 +319,13 @@ type fakeArchive struct {
 	blocks [][]byte
 }
 
-func (a *fakeArchive) LastSeq() (uint64, error) { return uint64(len(a.blocks)), nil }
+func (a *fakeArchive) Last() (seq uint64, hash [32]byte, err error) {
+	if n := len(a.blocks); n > 0 {
+		return uint64(n), events.BlockHash(a.blocks[n-1]), nil
+	}
+	return 0, hash, nil
+}
+
 func (a *fakeArchive) Append(seq uint64, block []byte) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
@@ -111,7 +112,8 @@ type Stores interface {
 
 // Archive is a second copy of the log (DESIGN 2). It may be behind, never ahead.
 type Archive interface {
-	LastSeq() (uint64, error)
+	// Last is the block that it ends with and that block's hash; 0 when it is empty.
+	Last() (seq uint64, hash [sha256.Size]byte, err error)
 	Append(seq uint64, block []byte) error
 }
 

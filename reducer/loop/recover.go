@@ -100,7 +100,7 @@ func (t *Term) checkArchive(ctx context.Context) (uint64, error) {
 	if t.o.Archive == nil {
 		return 0, nil
 	}
-	last, err := t.o.Archive.LastSeq()
+	last, hash, err := t.o.Archive.Last()
 	if err != nil {
 		return 0, fmt.Errorf("archive: %w", err)
 	}
@@ -111,6 +111,18 @@ func (t *Term) checkArchive(ctx context.Context) (uint64, error) {
 	if last > info.LastSeq {
 		return 0, fmt.Errorf("%w: the archive holds block %d, the log ends at block %d: restore the log from the archive",
 			ErrIntegrity, last, info.LastSeq)
+	}
+	if last < info.FirstSeq || last == 0 {
+		return last, nil
+	}
+	data, err := t.session.Log().Get(ctx, last)
+	switch {
+	case errors.Is(err, ErrAbsent):
+		return 0, fmt.Errorf("%w: block %d of the log cannot be read; the archive holds it", ErrIntegrity, last)
+	case err != nil:
+		return 0, fmt.Errorf("recover: read block %d: %w", last, err)
+	case events.BlockHash(data) != hash:
+		return 0, fmt.Errorf("%w: the archive holds another block %d than the log: it is of another log; move it away", ErrIntegrity, last)
 	}
 	return last, nil
 }

@@ -115,6 +115,14 @@ func TestRecover(t *testing.T) {
 			o.Archive = &fakeArchive{world: w, blocks: slices.Clone(w.blocks)}
 			w.blocks, w.store = w.blocks[:3], empty()
 		}, want: ErrIntegrity, text: "restore the log from the archive"},
+		{name: "the archive is of another log", set: func(t *testing.T, w *world, o *Options) {
+			other := reseal(t, w.blocks[2], func(h *events.Header) { h.Generation = "another" })
+			o.Archive = &fakeArchive{world: w, blocks: [][]byte{w.blocks[0], w.blocks[1], other}}
+		}, want: ErrIntegrity, text: "the archive holds another block 3"},
+		{name: "the archive is behind a damaged block", set: func(t *testing.T, w *world, o *Options) {
+			w.blocks[3] = reseal(t, w.blocks[3], func(h *events.Header) { h.Generation = "another" })
+			o.Archive = &fakeArchive{world: w, blocks: slices.Clone(w.blocks[:3])}
+		}, want: ErrIntegrity, text: "block 4 of the log is not the one"},
 		{name: "the mirror is ahead", set: func(_ *testing.T, _ *world, o *Options) { o.Followers = []Follower{&fakeFollower{seq: 6}} },
 			want: ErrIntegrity, text: "the mirror holds block 6"},
 		{name: "the mirror is ahead, under interval", set: func(_ *testing.T, _ *world, o *Options) { o.Followers = []Follower{&fakeFollower{seq: 6}} },
