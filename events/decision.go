@@ -201,7 +201,7 @@ func (r *decisionReader) Members(m *schema.Members) {
 	m.Text("commandId", &d.CommandID)
 	m.Int("commandSeq", &r.seq)
 	m.OptText("contract", &d.Contract)
-	m.OptAny("events", &r.events)
+	m.OptRaw("events", &r.events)
 	m.Text("hash", &d.Hash)
 	m.OptText("message", &d.Message)
 	m.OptInt("of", &r.of)

@@ -95,19 +95,13 @@ var Types = []string{
 }
 
 func parseEvent(value schema.Value) (Event, error) {
-	if value.Kind() != '{' {
-		return nil, fmt.Errorf("not an object")
-	}
-	member, _ := value.Member("type")
-	eventType, ok := member.Str()
-	if !ok {
-		return nil, fmt.Errorf("no type")
-	}
+	raw := []byte(value)
+	eventType := schema.TypeOf(raw)
 	e := New(eventType)
 	if e == nil {
 		return nil, fmt.Errorf("type %q is not known to this build", eventType)
 	}
-	if err := schema.DecodeRecord([]byte(value), e); err != nil {
+	if err := schema.DecodeRecord(raw, e); err != nil {
 		return nil, fmt.Errorf("%s: %w", eventType, err)
 	}
 	return e, nil

@@ -1,10 +1,13 @@
 package events
 
 import (
+	"bytes"
 	"encoding/base64"
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
@@ -78,81 +81,139 @@ func appendIDs(dst []byte, ids []string) []byte {
 	return append(dst, ']')
 }
 
-// parseMessage reads what appendMessage wrote.
+// parseMessage reads what appendMessage wrote: our own text, in that very form
+// and order. Anything else is an error.
 func parseMessage(raw []byte) (Message, error) {
+	l := line{rest: raw}
 	var m Message
-	value, err := schema.ParseValue(raw)
+	l.cut("{")
+	m.Body = l.bytes("body")
+	m.IDs = l.ids()
+	l.cut(`,"seq":`)
+	m.Seq = l.sequence()
+	l.cut(",")
+	m.Subject = string(l.bytes("subject"))
+	l.cut(`,"ts":`)
+	stamp, err := strconv.ParseInt(string(l.string()), 10, 64)
+	if m.Time = stamp; err != nil {
+		l.fail("ts")
+	}
+	l.cut("}")
+	if l.err == nil && len(l.rest) > 0 {
+		l.fail("end")
+	}
+	return m, l.err
+}
+
+// line reads a message line from its beginning to its end.
+type line struct {
+	rest []byte
+	err  error
+}
+
+func (l *line) fail(what string) {
+	if l.err == nil {
+		l.err = fmt.Errorf("message line: %s is not as it was written", what)
+	}
+	l.rest = nil
+}
+
+// skip takes text if it comes next.
+func (l *line) skip(text string) bool {
+	if len(l.rest) < len(text) || string(l.rest[:len(text)]) != text {
+		return false
+	}
+	l.rest = l.rest[len(text):]
+	return true
+}
+
+func (l *line) cut(text string) {
+	if !l.skip(text) {
+		l.fail(text)
+	}
+}
+
+// string takes a JSON string and returns its characters.
+func (l *line) string() []byte {
+	end := stringEnd(l.rest)
+	if end < 0 {
+		l.fail("a string")
+		return nil
+	}
+	quoted := l.rest[:end]
+	l.rest = l.rest[end:]
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		return bytes.Clone(quoted[1 : end-1])
+	}
+	plain, err := jsontext.AppendUnquote(make([]byte, 0, end), quoted)
 	if err != nil {
-		return m, err
+		l.fail("a string")
 	}
-	if value.Kind() != '{' {
-		return m, fmt.Errorf("message line is not an object")
-	}
-	var seen [4]bool // body, seq, subject, ts
-	for name, member := range value.Members() {
-		if err := m.set(name, member, &seen); err != nil {
-			return m, fmt.Errorf("message line: %s: %w", name, err)
-		}
-	}
-	if seen != [4]bool{true, true, true, true} {
-		return m, fmt.Errorf("message line lacks one of body, seq, subject, ts")
-	}
-	return m, nil
+	return plain
 }
 
-func (m *Message) set(name string, member schema.Value, seen *[4]bool) error {
-	text, isText := member.Str()
-	if name != "seq" && name != "idsBase64" && !isText {
-		return fmt.Errorf("not a string")
+// stringEnd is the length of the JSON string at the beginning of text, or -1.
+func stringEnd(text []byte) int {
+	if len(text) == 0 || text[0] != '"' {
+		return -1
 	}
-	switch name {
-	case "body":
-		m.Body, seen[0] = []byte(text), true
-	case "bodyBase64":
-		body, err := base64.StdEncoding.DecodeString(text)
-		m.Body, seen[0] = body, true
-		return err
-	case "id":
-		m.IDs = []string{text}
-	case "idsBase64":
-		return m.setIDs(member)
-	case "seq":
-		seq, ok := member.Int()
-		if !ok || seq < 0 {
-			return fmt.Errorf("not a sequence")
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
 		}
-		m.Seq, seen[1] = uint64(seq), true
-	case "subject":
-		m.Subject, seen[2] = text, true
-	case "subjectBase64":
-		subject, err := base64.StdEncoding.DecodeString(text)
-		m.Subject, seen[2] = string(subject), true
-		return err
-	case "ts":
-		ts, err := strconv.ParseInt(text, 10, 64)
-		m.Time, seen[3] = ts, true
-		return err
-	default:
-		return fmt.Errorf("unknown member")
 	}
-	return nil
+	return -1
 }
 
-func (m *Message) setIDs(member schema.Value) error {
-	if member.Kind() != '[' {
-		return fmt.Errorf("not an array")
+// bytes takes a member that appendBytes wrote.
+func (l *line) bytes(name string) []byte {
+	l.cut(`"` + name)
+	if l.skip(`":`) {
+		return l.string()
 	}
-	m.IDs = []string{}
-	for element := range member.Elements() {
-		text, ok := element.Str()
-		if !ok {
-			return fmt.Errorf("not an array of strings")
-		}
-		id, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			return err
-		}
-		m.IDs = append(m.IDs, string(id))
+	l.cut(`Base64":`)
+	return l.base64()
+}
+
+func (l *line) base64() []byte {
+	plain, err := base64.StdEncoding.DecodeString(string(l.string()))
+	if err != nil {
+		l.fail("base64")
 	}
-	return nil
+	return plain
+}
+
+// ids takes what appendIDs wrote.
+func (l *line) ids() []string {
+	if l.skip(`,"id":`) {
+		return []string{string(l.string())}
+	}
+	if !l.skip(`,"idsBase64":[`) {
+		return nil
+	}
+	ids := []string{}
+	for !l.skip("]") && l.err == nil {
+		if len(ids) > 0 {
+			l.cut(",")
+		}
+		ids = append(ids, string(l.base64()))
+	}
+	return ids
+}
+
+func (l *line) sequence() uint64 {
+	digits := 0
+	for digits < len(l.rest) && l.rest[digits] >= '0' && l.rest[digits] <= '9' {
+		digits++
+	}
+	seq, err := strconv.ParseUint(string(l.rest[:digits]), 10, 64)
+	if err != nil {
+		l.fail("seq")
+		return 0
+	}
+	l.rest = l.rest[digits:]
+	return seq
 }

@@ -6,6 +6,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// TypeOf returns the member "type" of a JSON object, or "" where there is none. Of a text that is no valid JSON it may return
+// anything.
+func TypeOf(object []byte) string { return typeOf(object) }
+
 // typeOf returns the type of the command in body, or "". The members of a body come in any order, and its type says how to
 // read the others. Of a body that is no valid JSON typeOf may return anything: to find that is for the decoder.
 func typeOf(body []byte) string {

@@ -50,7 +50,7 @@ func (m *Members) write(s *slot) {
 			m.writeName(s.name)
 			m.writeBool(true)
 		}
-	case kindObject, kindAny:
+	case kindObject, kindAny, kindRaw:
 		if p := s.target.(*Value); !s.optional || *p != "" {
 			m.writeName(s.name)
 			m.dst = append(m.dst, *p...)

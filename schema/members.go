@@ -60,6 +60,7 @@ const (
 	kindEnums
 	kindObject
 	kindAny
+	kindRaw
 	kindVerdicts
 	kindLists
 	kindRecord
@@ -204,6 +205,11 @@ func (m *Members) Any(name string, p *Value) { m.declare(slot{name: name, kind: 
 // OptAny is any JSON value, null included, or "".
 func (m *Members) OptAny(name string, p *Value) {
 	m.declare(slot{name: name, kind: kindAny, optional: true, target: p})
+}
+
+// OptRaw is any value, taken as it stands: for text of our own that is known to be canonical.
+func (m *Members) OptRaw(name string, p *Value) {
+	m.declare(slot{name: name, kind: kindRaw, optional: true, target: p})
 }
 
 // Verdicts is an object whose members, of any name, are PASS, FAIL or INCONCLUSIVE. The slice is in canonical order.

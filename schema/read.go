@@ -29,6 +29,9 @@ func (m *Members) read(s *slot) *Fault {
 	switch s.kind {
 	case kindObject, kindAny:
 		return m.setValue(s, raw)
+	case kindRaw:
+		*s.target.(*Value) = Value(m.cut(raw))
+		return nil
 	case kindInt:
 		return m.setInt(s, raw)
 	case kindBool, kindFlag:
