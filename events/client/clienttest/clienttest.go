@@ -23,6 +23,7 @@ import (
 
 // Options of a reducer under test.
 type Options struct {
+	Listen  string                   // host:port; a free port when empty
 	Config  string                   // NATS configuration file; optional
 	Queries projections.QueryLimits  // zero fields get their defaults
 	Mirror  projections.MirrorLimits // zero fields get their defaults
@@ -70,7 +71,10 @@ func (r *Reducer) start(path string, o Options) (err error) {
 		return err
 	}
 	r.stops = append(r.stops, r.dir.Close)
-	r.Server, err = jetlog.StartServer(jetlog.ServerOptions{Dir: r.dir, Listen: "127.0.0.1:0", ConfigFile: o.Config, Log: o.Log})
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	r.Server, err = jetlog.StartServer(jetlog.ServerOptions{Dir: r.dir, Listen: o.Listen, ConfigFile: o.Config, Log: o.Log})
 	if err != nil {
 		return err
 	}

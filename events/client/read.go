@@ -1,0 +1,173 @@
+package client
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
+)
+
+// ReadOptions say which decisions to read.
+type ReadOptions struct {
+	From     uint64 // commandSeq of the first one; 0 for all
+	Contract string // only decisions that name it; "" for all
+	Follow   bool   // at the end of the log wait for more
+}
+
+// Entry is one command of the log with its decision.
+type Entry struct {
+	Block  uint64        // sequence on the log of its block
+	Header events.Header // of the block
+	events.Entry
+}
+
+// Read gives the decisions of the log in order, each with the command that it
+// answers: everything that ever happened. It checks that the blocks are whole
+// and chained. With Follow it survives lost connections. An error ends it.
+func (c *Client) Read(ctx context.Context, o ReadOptions) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		r := &logReader{client: c, o: o, stream: wire.LogStream(c.o.Shard)}
+		if err := r.find(ctx); err != nil {
+			yield(Entry{}, fmt.Errorf("read the log: %w", c.explain(err)))
+			return
+		}
+		for {
+			more, err := r.session(ctx, yield)
+			var lost *lostReader
+			switch {
+			case !more || ctx.Err() != nil:
+				return
+			case !errors.As(err, &lost) || !o.Follow || c.nc.IsClosed():
+				yield(Entry{}, fmt.Errorf("read the log: %w", c.explain(err)))
+				return
+			}
+			select { // the connection, or the server, comes back
+			case <-ctx.Done():
+			case <-time.After(jitter(watchPause)):
+			}
+		}
+	}
+}
+
+// logReader is what a Read knows across connections.
+type logReader struct {
+	client *Client
+	o      ReadOptions
+	stream string
+	next   uint64 // block to be read
+	prev   string // hash of the block before it; "" while it is not known
+}
+
+// lostReader is an error of reading that another reader does not have.
+type lostReader struct{ error }
+
+func (l *lostReader) Unwrap() error { return l.error }
+
+// find looks for the block that holds the first decision wanted: blocks are in
+// the order of their commands.
+func (r *logReader) find(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.client.o.Request)
+	defer cancel()
+	log, err := r.client.js.Stream(ctx, r.stream)
+	if err != nil {
+		return err
+	}
+	state := log.CachedInfo().State
+	low, high := state.FirstSeq, state.LastSeq+1 // the first block that ends at From or after it
+	for r.o.From > 0 && low < high {
+		middle := low + (high-low)/2
+		m, err := log.GetMsg(ctx, middle)
+		if err != nil {
+			return fmt.Errorf("block %d: %w", middle, err)
+		}
+		h, err := events.ParseHeader(m.Data)
+		if err != nil {
+			return fmt.Errorf("block %d: %w", middle, err)
+		}
+		if h.LastCommandSeq < r.o.From {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	r.next = max(low, 1)
+	return nil
+}
+
+// session reads over one consumer of the server. more is false when the reading
+// is over.
+func (r *logReader) session(ctx context.Context, yield func(Entry, error) bool) (more bool, err error) {
+	consumer, err := r.consumer(ctx)
+	if err != nil {
+		return true, &lostReader{err}
+	}
+	info := consumer.CachedInfo()
+	if info.NumPending == 0 && !r.o.Follow {
+		return false, nil
+	}
+	messages, err := consumer.Messages(
+		jetstream.PullMaxMessages(logAhead), jetstream.PullExpiry(30*time.Second), jetstream.PullHeartbeat(watchHeartbeat),
+		jetstream.WithMessagesErrOnMissingHeartbeat(true))
+	if err != nil {
+		return true, &lostReader{err}
+	}
+	defer r.client.leave(r.stream, info.Name, messages)
+	for reads := uint64(1); ; reads++ {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return true, &lostReader{err}
+		}
+		meta, err := m.Metadata()
+		if err != nil || meta.Sequence.Consumer != reads {
+			return true, &lostReader{errors.Join(err, errors.New("messages were lost on the way"))}
+		}
+		more, err := r.block(meta.Sequence.Stream, m.Data(), yield)
+		if !more || err != nil {
+			return more, err
+		}
+		if meta.NumPending == 0 && !r.o.Follow {
+			return false, nil
+		}
+	}
+}
+
+const logAhead = 8 // blocks asked for ahead
+
+func (r *logReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.client.o.Request)
+	defer cancel()
+	config := readerConfig("an AIWS log reader")
+	config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, r.next
+	return r.client.js.CreateConsumer(ctx, r.stream, config)
+}
+
+// block gives the decisions of one block.
+func (r *logReader) block(seq uint64, data []byte, yield func(Entry, error) bool) (more bool, err error) {
+	b, err := events.ParseBlock(data)
+	switch {
+	case err != nil:
+		return true, fmt.Errorf("block %d: %w", seq, err)
+	case seq != r.next && r.prev != "":
+		return true, fmt.Errorf("block %d is missing, the next one is %d", r.next, seq)
+	case r.prev != "" && b.Header.PrevBlockHash != r.prev:
+		return true, fmt.Errorf("block %d: %w: it is not chained to the block before it", seq, events.ErrDamaged)
+	}
+	r.next, r.prev = seq+1, hex.EncodeToString(b.Hash[:])
+	for i := range b.Entries {
+		e := &b.Entries[i]
+		if e.Message.Seq < r.o.From || r.o.Contract != "" && e.Decision.Contract != r.o.Contract {
+			continue
+		}
+		if !yield(Entry{Block: seq, Header: b.Header, Entry: *e}, nil) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
