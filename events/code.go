@@ -192,7 +192,7 @@ var Codes = []CodeInfo{
 	{CodePlanIDReserved, "\"none\" is the plan of a run that has none.", "Use another plan id."},
 	{CodePlanActive, "The plan is active and was activated unpinned; a pin would come too late.", "Pin and activate another plan id."},
 	{CodePlanInvalid, "The document breaks its form's rules; reason and pointer say where.", "Fix the document."},
-	{CodePlanExists, "Another document is pinned under this plan id.", "Use another plan id."},
+	{CodePlanExists, "Another document, form or params are pinned under this plan id.", "Use another plan id."},
 	{CodePlanConflict, "The run's plan is not the expected one.", "Read the run and decide again."},
 	{CodePlanUnchanged, "The plan is active already.", "Nothing to do."},
 	{CodePlanNotPinned, "The policy requires a pinned plan, and this one is not pinned.", "Pin the plan and activate it."},

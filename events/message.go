@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
 
@@ -34,8 +32,9 @@ func (m *Message) Millis() schema.Decimal {
 	return schema.DecimalOf(uint64(m.Time / NanosPerMilli))
 }
 
-// appendMessage appends m as one canonical JSON object. What is not UTF-8 goes
-// into the member whose name ends in Base64, so that any bytes survive.
+// appendMessage appends m as one canonical JSON object. What is not UTF-8, or is
+// shorter so, goes into the member whose name ends in Base64: any bytes survive,
+// and none take more than four thirds of their length.
 func appendMessage(dst []byte, m *Message) []byte {
 	dst = append(dst, '{')
 	dst = appendBytes(dst, "body", m.Body)
@@ -51,7 +50,7 @@ func appendMessage(dst []byte, m *Message) []byte {
 
 func appendBytes(dst []byte, name string, value []byte) []byte {
 	dst = append(append(dst, '"'), name...)
-	if utf8.Valid(value) {
+	if isText(value) {
 		dst = append(dst, `":`...)
 		return schema.AppendString(dst, string(value))
 	}
@@ -60,13 +59,31 @@ func appendBytes(dst []byte, name string, value []byte) []byte {
 	return append(dst, '"')
 }
 
+// isText says whether bytes are written as text: they are UTF-8, and escaping
+// does not make them longer than base64 does.
+func isText(value []byte) bool {
+	if !utf8.Valid(value) {
+		return false
+	}
+	escapes := 0
+	for _, c := range value {
+		switch {
+		case c < ' ':
+			escapes += len(`\u0000`) - 1
+		case c == '"' || c == '\\':
+			escapes++
+		}
+	}
+	return 3*escapes <= len(value)+16
+}
+
 // appendIDs writes the header: "id" for the usual single value, "ids" for a
-// header given several times or with bytes that are not UTF-8 (base64 each).
+// header given several times or whose value is not written as text (base64 each).
 func appendIDs(dst []byte, ids []string) []byte {
 	switch {
 	case ids == nil:
 		return dst
-	case len(ids) == 1 && utf8.ValidString(ids[0]):
+	case len(ids) == 1 && isText([]byte(ids[0])):
 		return schema.AppendString(append(dst, `,"id":`...), ids[0])
 	}
 	dst = append(dst, `,"idsBase64":[`...)
@@ -145,7 +162,7 @@ func (l *line) string() []byte {
 	if bytes.IndexByte(quoted, '\\') < 0 {
 		return bytes.Clone(quoted[1 : end-1])
 	}
-	plain, err := jsontext.AppendUnquote(make([]byte, 0, end), quoted)
+	plain, err := schema.Unquote(make([]byte, 0, end), quoted)
 	if err != nil {
 		l.fail("a string")
 	}

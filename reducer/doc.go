@@ -1,4 +1,4 @@
-// Package reducer decides AIWS commands: the rules of docs/rules.md, one file
+// Package reducer decides AIWS commands: the rules of docs/rules, one file
 // per command, and nothing else.
 //
 // Decide is a pure function of the state, the message and nothing more: no
@@ -22,6 +22,6 @@
 //     in decide.
 //  5. An arm in state.Apply for each new event, and a row kind or field for what
 //     later rules will ask. A released arm never changes.
-//  6. Its paragraph in docs/rules.md, and RulesVersion if an old command decides
+//  6. Its paragraph in docs/rules, and RulesVersion if an old command decides
 //     differently from now on.
 package reducer

@@ -46,6 +46,9 @@ func canonical(raw []byte, n numbers) ([]byte, error) {
 	return v, nil
 }
 
+// Unquote appends the characters of a JSON string to dst.
+func Unquote(dst, quoted []byte) ([]byte, error) { return jsontext.AppendUnquote(dst, quoted) }
+
 // AppendString appends s as a canonical JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst, _ = jsontext.AppendQuote(dst, s)

@@ -76,6 +76,12 @@ func DecodeToken(tok string) (string, bool) {
 	if len(tok) > maxToken {
 		return "", false
 	}
+	return DecodeLongToken(tok)
+}
+
+// DecodeLongToken is DecodeToken without the bound on the token's length, which is for subjects: in the keys of documents any
+// id has its token.
+func DecodeLongToken(tok string) (string, bool) {
 	id := tok
 	if strings.IndexByte(tok, '=') >= 0 {
 		id = unescapeToken(tok)

@@ -113,17 +113,26 @@ func (f *Folder) check(seq uint64, h *events.Header) error {
 	switch {
 	case seq != f.cursor.LogSeq+1:
 		return fmt.Errorf("%w: block %d follows block %d of the log: blocks are missing", ErrIntegrity, seq, f.cursor.LogSeq)
-	case h.Shard != f.Shard || h.Shards != f.Shards:
-		return fmt.Errorf("%w: the log is of shard %d of %d, this reducer is set up for shard %d of %d",
-			ErrConfig, h.Shard, h.Shards, f.Shard, f.Shards)
-	case f.RulesVersion > 0 && h.RulesVersion > f.RulesVersion:
-		return fmt.Errorf("%w: block %d was decided under rules version %d, this build has %d: use a newer build",
-			ErrConfig, seq, h.RulesVersion, f.RulesVersion)
 	case h.PrevBlockHash != hex.EncodeToString(f.cursor.BlockHash[:]):
 		return fmt.Errorf("%w: block %d is not chained to the block before it", ErrIntegrity, seq)
 	case h.FirstCommandSeq <= f.cursor.CommandSeq:
 		return fmt.Errorf("%w: block %d decides command %d, which block %d or one before it decided",
 			ErrIntegrity, seq, h.FirstCommandSeq, f.cursor.LogSeq)
+	}
+	return checkSetup(seq, h, f.Shard, f.Shards, f.RulesVersion)
+}
+
+// checkSetup makes sure that this reducer may extend a log with such a block:
+// the log is of its shard, and was not decided under newer rules. rules 0 takes
+// all.
+func checkSetup(seq uint64, h *events.Header, shard, shards, rules int64) error {
+	switch {
+	case h.Shard != shard || h.Shards != shards:
+		return fmt.Errorf("%w: the log is of shard %d of %d, this reducer is set up for shard %d of %d",
+			ErrConfig, h.Shard, h.Shards, shard, shards)
+	case rules > 0 && h.RulesVersion > rules:
+		return fmt.Errorf("%w: block %d was decided under rules version %d, this build has %d: use a newer build",
+			ErrConfig, seq, h.RulesVersion, rules)
 	}
 	return nil
 }

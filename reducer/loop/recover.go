@@ -62,7 +62,11 @@ func (t *Term) checkStore(ctx context.Context) error {
 	if events.BlockHash(data) != cursor.BlockHash {
 		return t.ahead("the store was folded from another block %d than the log has", cursor.LogSeq)
 	}
-	return nil
+	header, err := events.ParseHeader(data)
+	if err != nil {
+		return blockError(cursor.LogSeq, err)
+	}
+	return checkSetup(cursor.LogSeq, header, t.o.Shard, t.o.Shards, t.o.RulesVersion)
 }
 
 // confirmAhead returns what the log is. When something claims to be ahead of

@@ -35,7 +35,7 @@ type source struct {
 	key func(parts []string) string
 	// seek gives the parts after the contract at which a document with a key
 	// of at least from begins; ok is false when there is none in this source.
-	seek func(from string) (parts []string, ok bool)
+	seek func(contract, from string) (parts []string, ok bool)
 	read func(s *State, parts []string, r row) schema.Record
 }
 
@@ -67,7 +67,7 @@ func plain(kind byte, empty func() row, read func(*State, []string, row) schema.
 	return source{
 		kind: kind, empty: empty, read: read,
 		key:  func(parts []string) string { return parts[1] },
-		seek: func(from string) ([]string, bool) { return []string{from}, true },
+		seek: func(_, from string) ([]string, bool) { return []string{from}, true },
 	}
 }
 
@@ -76,13 +76,13 @@ func scoped(scope string, kind byte, empty func() row, read func(*State, []strin
 	return source{
 		kind: kind, empty: empty, read: read,
 		key: func(parts []string) string { return scope + parts[len(parts)-1] },
-		seek: func(from string) ([]string, bool) {
+		seek: func(contract, from string) ([]string, bool) {
 			id, in := strings.CutPrefix(from, scope)
 			if !in {
 				return nil, from < scope
 			}
 			if kind == kindExposure {
-				return nil, true
+				return nil, id <= contract
 			}
 			return []string{id}, true
 		},
@@ -95,7 +95,7 @@ func paired(kind byte, empty func() row, read func(*State, []string, row) schema
 	return source{
 		kind: kind, empty: empty, read: read,
 		key:  func(parts []string) string { return PairKey(parts[1], parts[2]) },
-		seek: func(from string) ([]string, bool) { return SplitPairKey(from), true },
+		seek: func(_, from string) ([]string, bool) { return SplitPairKey(from), true },
 	}
 }
 
@@ -110,7 +110,7 @@ func PairKey(runID, id string) string {
 func SplitPairKey(key string) []string {
 	var parts []string
 	for token := range strings.SplitSeq(key, "/") {
-		if part, ok := schema.DecodeToken(token); ok {
+		if part, ok := schema.DecodeLongToken(token); ok {
 			parts = append(parts, part)
 		}
 	}
@@ -121,7 +121,7 @@ func ledgerSource() source {
 	return source{
 		kind: kindLedger, empty: func() row { return &Ledger{} }, read: readMission,
 		key:  func(parts []string) string { return parts[0] },
-		seek: func(string) ([]string, bool) { return nil, true },
+		seek: func(contract, from string) ([]string, bool) { return nil, from <= contract },
 	}
 }
 
@@ -135,7 +135,7 @@ func decisionSource() source {
 			}
 			return strconv.FormatUint(seq, 10)
 		},
-		seek: func(from string) ([]string, bool) {
+		seek: func(_, from string) ([]string, bool) {
 			seq, err := strconv.ParseUint(from, 10, 64)
 			if err != nil {
 				return nil, from == ""
@@ -151,7 +151,7 @@ func (list sources) scan(r *Reader, projection, contract, from string, f func(*D
 		seek := []string(nil)
 		if from != "" {
 			var ok bool
-			if seek, ok = list[i].seek(from); !ok {
+			if seek, ok = list[i].seek(contract, from); !ok {
 				continue
 			}
 		}
