@@ -98,7 +98,7 @@ func (in *ingesting) send(c *cobra.Command, commands *checker, count int) error 
 	defer p.close()
 	var w *waiter
 	if in.wait {
-		if w, err = newWaiter(p.conn, newPrinter(c), in.nats.Timeout); err != nil {
+		if w, err = newWaiter(p, newPrinter(c)); err != nil {
 			return err
 		}
 	}
@@ -110,7 +110,7 @@ func (in *ingesting) send(c *cobra.Command, commands *checker, count int) error 
 			break
 		}
 		if err == nil {
-			err = in.sendOne(c.Context(), p, w, command)
+			err = sendOne(c.Context(), p, w, command)
 		}
 		if err != nil {
 			return fmt.Errorf("%d of %d published; it is harmless to publish the file again: %w", sent, count, err)
@@ -124,15 +124,14 @@ func (in *ingesting) send(c *cobra.Command, commands *checker, count int) error 
 	return w.finish(c.Context())
 }
 
-func (in *ingesting) sendOne(ctx context.Context, p *publisher, w *waiter, command *command) error {
-	reply := ""
+func sendOne(ctx context.Context, p *publisher, w *waiter, command *command) error {
+	var err error
 	if w != nil {
-		var err error
-		if reply, err = w.expect(ctx, command); err != nil {
-			return err
-		}
+		err = w.send(ctx, command)
+	} else {
+		err = p.publish(ctx, command, "")
 	}
-	if err := p.publish(ctx, command, reply); err != nil {
+	if err != nil {
 		return fmt.Errorf("line %d: %w", command.Line, err)
 	}
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
 
@@ -69,7 +70,7 @@ func answer(t *testing.T, conn *nats.Conn, stream jetstream.JetStream) {
 		subject, _ := schema.ParseSubject(msg.Subject())
 		d := events.Decision{
 			Contract: subject.Contract, Principal: subject.Principal, Type: subject.Type, CommandSeq: 1,
-			CommandID: msg.Headers().Get(headerID), BodyHash: strings.Repeat("0", 64),
+			CommandID: msg.Headers().Get(wire.HeaderCommandID), BodyHash: strings.Repeat("0", 64),
 			Outcome: events.OutcomeAccepted, Events: []events.Event{&events.RunStarted{RunID: "r"}},
 		}
 		switch subject.Principal {
@@ -81,9 +82,9 @@ func answer(t *testing.T, conn *nats.Conn, stream jetstream.JetStream) {
 			return
 		}
 		d.Seal(events.ZeroHash)
-		reply := nats.NewMsg(msg.Headers().Get(headerReply))
+		reply := nats.NewMsg(msg.Headers().Get(wire.HeaderReply))
 		reply.Data = d.Append(nil)
-		reply.Header.Set(headerFinal, fmt.Sprint(subject.Principal != "mallory"))
+		reply.Header.Set(wire.HeaderFinal, fmt.Sprint(subject.Principal != "mallory"))
 		if err := conn.PublishMsg(reply); err != nil {
 			t.Error(err)
 		}
@@ -142,8 +143,8 @@ func TestPublishInOrder(t *testing.T) {
 		if want := fmt.Sprintf(`{"runId":"r%d","type":"startRun"}`, n); string(first.Data) != want {
 			t.Errorf("message %d is %s", n+1, first.Data)
 		}
-		if id := first.Header.Get(headerID); id == "" || id != again.Header.Get(headerID) {
-			t.Errorf("message %d: id %q, the second time %q", n+1, id, again.Header.Get(headerID))
+		if id := first.Header.Get(wire.HeaderCommandID); id == "" || id != again.Header.Get(wire.HeaderCommandID) {
+			t.Errorf("message %d: id %q, the second time %q", n+1, id, again.Header.Get(wire.HeaderCommandID))
 		}
 	}
 }

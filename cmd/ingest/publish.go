@@ -5,87 +5,133 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/natsflags"
-)
-
-// Headers of commands and decisions (RULES 1, DESIGN 4).
-const (
-	headerID    = "Aiws-Command-Id"
-	headerReply = "Aiws-Reply"
-	headerFinal = "Aiws-Final" // of a decision: false where the same id may be decided later
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
 // publisher puts commands into the inbox stream, one after the other: the order
-// of a file is the order of its decisions.
+// of a file is the order of its decisions. A server that goes away is waited
+// for, as long as the time-out says.
 type publisher struct {
 	conn    *nats.Conn
 	stream  jetstream.JetStream
 	timeout time.Duration
 	stderr  io.Writer
+	stored  bool          // the inbox was there once
+	lives   atomic.Uint64 // how often the connection was made again
 }
 
+// reconnectPause is the pause between tries to reach a server that is gone.
+const reconnectPause = 100 * time.Millisecond
+
 func newPublisher(flags *natsflags.Flags, stderr io.Writer) (*publisher, error) {
-	conn, err := flags.Connect("ingest")
+	p := &publisher{timeout: flags.Timeout, stderr: stderr}
+	conn, err := flags.Connect("ingest",
+		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectPause), nats.ReconnectJitter(0, 0),
+		nats.ReconnectBufSize(-1), // what is not sent now is not sent later behind our back
+		nats.ReconnectHandler(func(*nats.Conn) { p.lives.Add(1) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				fmt.Fprintf(stderr, "ingest: the connection is lost, waiting for the server (%v)\n", err)
+			}
+		}),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // see refusal
+	)
 	if err != nil {
 		return nil, err
 	}
-	stream, err := jetstream.New(conn)
-	if err != nil {
+	p.conn = conn
+	if p.stream, err = jetstream.New(conn); err != nil {
 		conn.Close()
 		return nil, err
 	}
-	return &publisher{conn: conn, stream: stream, timeout: flags.Timeout, stderr: stderr}, nil
+	return p, nil
 }
 
 func (p *publisher) close() { p.conn.Close() }
 
-// maxTries is how often a command is sent whose acknowledgement does not come.
-const maxTries = 3
-
-// publish returns when the inbox has the command. A full inbox is waited for;
-// so is a stored command whose acknowledgement got lost, by sending it again
-// under its id.
+// publish returns when the inbox has the command. A full inbox is waited for.
+// What was sent and not acknowledged is sent again under its id, which is
+// decided once.
 func (p *publisher) publish(ctx context.Context, command *command, reply string) error {
 	msg := &nats.Msg{Subject: command.Subject, Data: command.Body, Header: nats.Header{}}
 	if len(command.IDs) > 0 {
-		msg.Header[headerID] = command.IDs
+		msg.Header[wire.HeaderCommandID] = command.IDs
 	}
 	if reply != "" {
-		msg.Header[headerReply] = []string{reply}
+		msg.Header[wire.HeaderReply] = []string{reply}
 	}
-	var full error
+	began, full := time.Now(), false
 	for try := 0; ; try++ {
-		err := p.once(ctx, msg)
-		switch {
-		case err == nil:
+		err := p.once(ctx, msg, try)
+		if err == nil {
+			p.stored = true
 			return nil
-		case errors.Is(err, jetstream.ErrNoStreamResponse):
-			return fmt.Errorf("no inbox at %s: is a reducer running there? (%w)", p.conn.ConnectedUrl(), err)
-		case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && try < maxTries:
-			continue
-		case !isFull(err):
-			return err
-		case full == nil:
-			full = err
+		}
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case isFull(err) && !full:
+			full = true
 			fmt.Fprintf(p.stderr, "ingest: the inbox is full, waiting (%v)\n", err)
+		case isFull(err):
+		case !p.temporary(err), time.Since(began) > p.timeout:
+			return p.explain(msg, err)
 		}
 		select {
 		case <-ctx.Done():
-			return errors.Join(ctx.Err(), full)
+			return ctx.Err()
 		case <-time.After(backoff(try)):
 		}
 	}
 }
 
-func (p *publisher) once(ctx context.Context, msg *nats.Msg) error {
-	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+// once sends the message and waits for the acknowledgement, longer from try to
+// try.
+func (p *publisher) once(ctx context.Context, msg *nats.Msg, try int) error {
+	ctx, cancel := context.WithTimeout(ctx, min(p.timeout, time.Second<<min(try, 6)))
 	defer cancel()
-	_, err := p.stream.PublishMsg(ctx, msg)
+	// The retries of the client library would hide that there is no inbox.
+	_, err := p.stream.PublishMsg(ctx, msg, jetstream.WithRetryAttempts(0))
+	return err
+}
+
+// temporary says whether the same command may be stored a little later.
+func (p *publisher) temporary(err error) bool {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return p.refusal() == nil
+	case errors.Is(err, jetstream.ErrNoStreamResponse):
+		return p.stored
+	}
+	return errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrReconnectBufExceeded)
+}
+
+// refusal is what the server says about publishing where this user may not. It
+// says so beside the answers.
+func (p *publisher) refusal() error {
+	if err := p.conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
+		return err
+	}
+	return nil
+}
+
+func (p *publisher) explain(msg *nats.Msg, err error) error {
+	switch {
+	case errors.Is(err, jetstream.ErrNoStreamResponse):
+		return fmt.Errorf("no inbox at %s: is a reducer running there? (%w)", p.conn.ConnectedUrl(), err)
+	case errors.Is(err, context.DeadlineExceeded):
+		if refused := p.refusal(); refused != nil {
+			return fmt.Errorf("publish to %s: %w", msg.Subject, refused)
+		}
+		return fmt.Errorf("the inbox did not acknowledge within %s: %w", p.timeout, err)
+	}
 	return err
 }
 

@@ -16,44 +16,61 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/ui"
 	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
 // maxWaiting is how many commands may be without a decision at a time: enough
 // for the reducer to put many into one block.
 const maxWaiting = 1024
 
-// waiter collects the decisions of what was published.
+// firstSilence is how long nothing may be heard until what waits is sent again,
+// under the same ids. The pauses after that double.
+const firstSilence = time.Second
+
+// waiter collects the decisions of what was published. What is answered is
+// certain; all else may be lost with the inbox or on the way, and is sent again
+// when the connection comes back or nothing is heard.
 type waiter struct {
+	p        *publisher
 	sub      *nats.Subscription
 	prefix   string
 	print    *printer
 	timeout  time.Duration
-	waiting  map[string]int // token of the reply subject to line
+	waiting  []*flight // in the order of the file
+	byToken  map[string]*flight
+	lives    uint64 // of the connection, when all that waits was sent
 	sent     int
 	rejected int
 }
 
-func newWaiter(conn *nats.Conn, print *printer, timeout time.Duration) (*waiter, error) {
-	prefix := conn.NewInbox() + "."
-	sub, err := conn.SubscribeSync(prefix + "*")
+// flight is a command that was published.
+type flight struct {
+	*command
+	token string // last token of the reply subject
+}
+
+func newWaiter(p *publisher, print *printer) (*waiter, error) {
+	prefix := p.conn.NewInbox() + "."
+	sub, err := p.conn.SubscribeSync(prefix + "*")
 	if err != nil {
 		return nil, err
 	}
-	return &waiter{sub: sub, prefix: prefix, print: print, timeout: timeout, waiting: map[string]int{}}, nil
+	return &waiter{p: p, sub: sub, prefix: prefix, print: print, timeout: p.timeout, byToken: map[string]*flight{}}, nil
 }
 
-// expect gives the reply subject for a command. It first takes decisions that
-// are here already, and waits for some where too many are out.
-func (w *waiter) expect(ctx context.Context, command *command) (string, error) {
+// send publishes a command. It first takes decisions that are here already, and
+// waits for some where too many are out.
+func (w *waiter) send(ctx context.Context, command *command) error {
 	for len(w.waiting) >= maxWaiting || w.pending() {
 		if err := w.receive(ctx); err != nil {
-			return "", err
+			return err
 		}
 	}
 	w.sent++
-	token := strconv.Itoa(w.sent)
-	w.waiting[token] = command.Line
-	return w.prefix + token, nil
+	f := &flight{command: command, token: strconv.Itoa(w.sent)}
+	w.waiting = append(w.waiting, f)
+	w.byToken[f.token] = f
+	return w.p.publish(ctx, command, w.prefix+f.token)
 }
 
 func (w *waiter) pending() bool {
@@ -75,40 +92,69 @@ func (w *waiter) finish(ctx context.Context) error {
 	return nil
 }
 
-// receive takes one decision.
+// receive takes one decision, and sends everything again as often as it takes.
 func (w *waiter) receive(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, w.timeout)
+	silence := firstSilence
+	for began, heard := time.Now(), time.Now(); ; {
+		msg, err := w.next(ctx)
+		switch {
+		case err == nil:
+			return w.take(msg)
+		case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+			return err
+		case time.Since(began) >= w.timeout:
+			return fmt.Errorf("no decision within %s for line %d and %d more; publish the file again, the same ids are decided once",
+				w.timeout, w.waiting[0].Line, len(w.waiting)-1)
+		}
+		lives := w.p.lives.Load()
+		if lives == w.lives && time.Since(heard) < silence {
+			continue
+		}
+		if lives == w.lives {
+			silence *= 2
+		}
+		if err := w.again(ctx); err != nil {
+			return err
+		}
+		w.lives, heard = lives, time.Now()
+	}
+}
+
+// lookEvery is how soon it is noticed that the connection came back.
+const lookEvery = 50 * time.Millisecond
+
+func (w *waiter) next(ctx context.Context) (*nats.Msg, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(lookEvery, w.timeout))
 	defer cancel()
-	msg, err := w.sub.NextMsgWithContext(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("no decision within %s for line %d and %d more; publish the file again, the same ids are decided once",
-			w.timeout, slices.Min(lines(w.waiting)), len(w.waiting)-1)
+	return w.sub.NextMsgWithContext(ctx)
+}
+
+// again publishes what waits, in its order.
+func (w *waiter) again(ctx context.Context) error {
+	for _, f := range w.waiting {
+		if err := w.p.publish(ctx, f.command, w.prefix+f.token); err != nil {
+			return fmt.Errorf("line %d, again: %w", f.Line, err)
+		}
 	}
-	if err != nil {
-		return err
-	}
-	token := strings.TrimPrefix(msg.Subject, w.prefix)
-	line, ok := w.waiting[token]
+	return nil
+}
+
+// take takes the decision in a message.
+func (w *waiter) take(msg *nats.Msg) error {
+	f, ok := w.byToken[strings.TrimPrefix(msg.Subject, w.prefix)]
 	if !ok {
 		return nil // sent twice, answered twice
 	}
-	delete(w.waiting, token)
+	delete(w.byToken, f.token)
+	w.waiting = slices.DeleteFunc(w.waiting, func(other *flight) bool { return other == f })
 	d, err := events.ParseDecision(msg.Data)
 	if err != nil {
-		return fmt.Errorf("line %d: %w", line, err)
+		return fmt.Errorf("line %d: %w", f.Line, err)
 	}
 	if isRejection(d) {
 		w.rejected++
 	}
-	return w.print.decision(line, d, msg)
-}
-
-func lines(waiting map[string]int) []int {
-	var all []int
-	for _, line := range waiting {
-		all = append(all, line)
-	}
-	return all
+	return w.print.decision(f.Line, d, msg)
 }
 
 // isRejection: a duplicate counts as what it repeats.
@@ -131,7 +177,7 @@ func (p *printer) decision(line int, d *events.Decision, msg *nats.Msg) error {
 		return err
 	}
 	text := summary(d)
-	if msg.Header.Get(headerFinal) == "false" {
+	if msg.Header.Get(wire.HeaderFinal) == "false" {
 		text += "  (not final: the same id may be decided later)"
 	}
 	_, err := fmt.Fprintf(p.c.OutOrStdout(), "%5d  %-16s %-12s %s\n", line, d.Type, ui.Printable(d.Principal), ui.Printable(text))

@@ -80,7 +80,7 @@ func (w *Walk) Run(ctx context.Context, log loop.Log) (*Summary, error) {
 		return &w.summary, err
 	}
 	if info.FirstSeq > 1 {
-		return &w.summary, fmt.Errorf("the log begins at block %d: what was before it is not here to be read", info.FirstSeq)
+		return &w.summary, &Fault{Block: 1, What: fmt.Sprintf("it is missing: the log begins at block %d", info.FirstSeq), Do: doRestore}
 	}
 	if w.Met != nil && w.At == 0 {
 		if err := w.Met(w.cursor); err != nil {
