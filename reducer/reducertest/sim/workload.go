@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+)
+
+// contracts are the ledgers of every world.
+var contracts = []string{"north", "south"}
+
+// opening is what the host does first in a ledger. Others begin at once, so
+// some of what they say comes before it.
+func opening(contract string) []string {
+	const forever = "4102444800000"
+	return []string{
+		fmt.Sprintf(`{"type":"openContract","contract":{"id":%q,"missionId":"m","aiwsEdition":"0.4","profile":"finite-v1","budget":"900",`+
+			`"deadline":%q,"criteria":["done"],"actions":["pay"],"resources":["bank"],"requiresApproval":false,"maxAttempts":"3",`+
+			`"maxAuthorizationAgeMs":"3155760000000","features":["triggers"]}}`, contract, forever),
+		fmt.Sprintf(`{"type":"grant","grant":{"id":"g","subject":"w1","profile":"finite-v1","actions":["pay"],"resources":["bank"],`+
+			`"notBefore":"0","expiresAt":%q,"limit":"800","canDelegate":false,"depth":"0"}}`, forever),
+		fmt.Sprintf(`{"type":"registerTrigger","trigger":{"id":"t","revision":"1","kind":"SCHEDULED","source":"clock","eventType":"slot",`+
+			`"contractId":%q,"action":"START_RUN","enabled":true,"notBefore":"0","expiresAt":%q,"maxAgeMs":"10000","maxConcurrent":"90",`+
+			`"rateLimit":"90","rateWindowMs":"1000","maxDepth":"1","schedule":{"startMs":"0","intervalMs":"700","catchUp":"ALL","maxCatchUp":"2"}}}`,
+			contract, forever),
+	}
+}
+
+// say adds a command whose subject names its own type.
+func (c *client) say(contract, body string) *order {
+	var head struct{ Type string }
+	if err := json.Unmarshal([]byte(body), &head); err != nil {
+		panic(err)
+	}
+	return c.publishes(contract, head.Type, []byte(body))
+}
+
+func (c *client) publishes(contract, kind string, body []byte) *order {
+	n := len(c.todo)
+	o := &order{
+		c: c, n: n, contract: contract, body: body,
+		subject: fmt.Sprintf("aiws.cmd.%s.%s.%s", contract, c.principal, kind),
+		ids:     []string{fmt.Sprintf("id-%d", n)},
+	}
+	c.todo = append(c.todo, o)
+	return o
+}
+
+// plan makes a client's commands. All work on the same few operations of the
+// same run, so that several writers want the same thing.
+func (c *client) plan(rng *rand.Rand, setup *Setup) {
+	contract := contracts[rng.IntN(len(contracts))]
+	run := fmt.Sprintf("run%d", rng.IntN(2))
+	c.say(contract, fmt.Sprintf(`{"type":"startRun","runId":%q}`, run))
+	c.say(contract, fmt.Sprintf(`{"type":"transition","runId":%q,"to":"RUNNING"}`, run))
+	for len(c.todo) < setup.Commands {
+		if rng.IntN(6) == 0 {
+			c.odd(rng, contract)
+			continue
+		}
+		c.effect(rng, contract, run)
+	}
+}
+
+const authorized = `"authorizationCheckedAt":"1704067200000","policy":"ALLOW","mandatoryChecksOk":true`
+
+// effect is one command on the way of an effect.
+func (c *client) effect(rng *rand.Rand, contract, run string) {
+	op := rng.IntN(3)
+	attempt := fmt.Sprintf("%s-op%d-a%d", run, op, rng.IntN(2))
+	switch rng.IntN(6) {
+	case 0, 1:
+		c.say(contract, fmt.Sprintf(`{"type":"admit","runId":%q,"operationId":"%s-op%d","attemptId":%q,"grantId":"g","subject":"w1",`+
+			`"action":{"capability":"pay","resource":"bank","payload":{"n":%d},"preconditions":{}},"amount":"%d",`+authorized+`}`,
+			run, run, op, attempt, op, 10+rng.IntN(90)))
+	case 2, 3:
+		c.say(contract, fmt.Sprintf(`{"type":"dispatch","attemptId":%q,`+authorized+`}`, attempt))
+	case 4:
+		effects := []string{"CONFIRMED_APPLIED", "CONFIRMED_NOT_APPLIED", "UNKNOWN"}
+		c.say(contract, fmt.Sprintf(`{"type":"settle","attemptId":%q,"effect":%q,"actualCost":"%d"}`,
+			attempt, effects[rng.IntN(len(effects))], rng.IntN(90)))
+	case 5:
+		c.say(contract, fmt.Sprintf(`{"type":"retry","operationId":"%s-op%d","attemptId":%q,"amount":"%d",`+authorized+`}`,
+			run, op, attempt, 10+rng.IntN(90)))
+	}
+}
+
+// odd is a command as nobody should send it, but some do, and one that time
+// decides.
+func (c *client) odd(rng *rand.Rand, contract string) {
+	const run = `{"type":"startRun","runId":"odd"}`
+	switch rng.IntN(9) {
+	case 0:
+		c.publishes(contract, "startRun", []byte(`{"type":"startRun","runId":`)) // cut short
+	case 1:
+		c.publishes(contract, "startRun", []byte("\xff\xfe\x00 not text"))
+	case 2:
+		c.publishes(contract, "transition", []byte(run)) // another type than the subject's
+	case 3:
+		o := c.publishes(contract, "startRun", []byte(run))
+		o.subject, o.contract = "aiws.cmd.nobody", ""
+	case 4:
+		o := c.publishes(contract, "startRun", []byte(run))
+		o.ids = []string{"one", "two"}
+	case 5:
+		o := c.publishes(contract, "startRun", []byte(run))
+		o.ids = nil
+	case 6: // an id again, with another body or the same
+		first := c.todo[rng.IntN(len(c.todo))]
+		o := c.publishes(contract, "startRun", []byte(run))
+		o.ids = first.ids
+		if rng.IntN(2) == 0 {
+			o.subject, o.contract, o.body = first.subject, first.contract, first.body
+		}
+	case 7: // another contract, which nobody opens
+		c.say("nowhere", run)
+	case 8:
+		c.say(contract, `{"type":"tickTrigger","triggerId":"t"}`)
+	}
+}
