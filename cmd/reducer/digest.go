@@ -7,7 +7,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/ui"
-	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/events/client"
 )
 
 func newDigest() *cobra.Command {
@@ -23,16 +23,15 @@ func newDigest() *cobra.Command {
 		),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.asking(c.Context(), func(a *asker) error {
-				a.patient(c, wholeStore)
-				var answer wire.DigestResponse
-				if err := a.request(c.Context(), wire.Digest, "", wire.DigestRequest{}, &answer); err != nil {
+			return s.asking(c.Context(), func(reducer *client.Client) error {
+				answer, err := reducer.Digest(c.Context())
+				if err != nil {
 					return err
 				}
 				if cli.JSON(c) {
 					return ui.JSON(c.OutOrStdout(), answer)
 				}
-				_, err := fmt.Fprintf(c.OutOrStdout(), "%s  after command %d\n", answer.StateDigest, answer.AsOf.Seq)
+				_, err = fmt.Fprintf(c.OutOrStdout(), "%s  after command %d\n", answer.StateDigest, answer.AsOf.Seq)
 				return err
 			})
 		},

@@ -9,13 +9,13 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/ui"
+	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
 func newPlan() *cobra.Command {
 	var s source
-	var contract string
-	var question wire.PlanRequest
+	var contract, runID, planID string
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "rehydrate a pinned plan and print it",
@@ -27,9 +27,9 @@ func newPlan() *cobra.Command {
 		),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.asking(c.Context(), func(a *asker) error {
-				var answer wire.PlanResponse
-				if err := a.request(c.Context(), wire.Plan, contract, question, &answer); err != nil {
+			return s.asking(c.Context(), func(reducer *client.Client) error {
+				answer, err := reducer.Plan(c.Context(), contract, runID, planID)
+				if err != nil {
 					return err
 				}
 				if cli.JSON(c) {
@@ -41,8 +41,8 @@ func newPlan() *cobra.Command {
 	}
 	s.add(c)
 	c.Flags().StringVar(&contract, "contract", "", "the `CONTRACT` of the run")
-	c.Flags().StringVar(&question.RunID, "run", "", "the `RUN`")
-	c.Flags().StringVar(&question.PlanID, "plan", "", "the `PLAN`; the run's active one without")
+	c.Flags().StringVar(&runID, "run", "", "the `RUN`")
+	c.Flags().StringVar(&planID, "plan", "", "the `PLAN`; the run's active one without")
 	for _, name := range []string{"contract", "run"} {
 		if err := c.MarkFlagRequired(name); err != nil {
 			panic(err) // the flag is defined above

@@ -129,7 +129,7 @@ func TestExternalServer(t *testing.T) {
 	if out := must(t, 0, "reducer", "replay", "--data", data, "--nats", url); !strings.Contains(out, "the same as the old one") || !strings.Contains(out, digest) {
 		t.Errorf("replay:\n%s", out)
 	}
-	if r := run(t, "", "reducer", "digest", "--nats", url); r.code != exit.Failure || !strings.Contains(r.stderr, "no reducer answers at") {
+	if r := run(t, "", "reducer", "digest", "--nats", url); r.code != exit.Failure || !strings.Contains(r.stderr, "no reducer answers at nats://") {
 		t.Errorf("nobody runs: %s", r)
 	}
 	if r := run(t, "", "reducer", "digest", "--data", data); r.code != exit.Failure || !strings.Contains(r.stderr, "no decision log") {

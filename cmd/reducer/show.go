@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
+	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
@@ -45,7 +45,7 @@ func newShow() *cobra.Command {
 				return exit.Errorf(exit.Usage, "there is no projection %q; there are %s", args[0], strings.Join(state.Projections(), ", "))
 			}
 			s.filter.Projection = args[0]
-			return s.source.asking(c.Context(), func(a *asker) error { return s.run(c, a, args[1:]) })
+			return s.source.asking(c.Context(), func(reducer *client.Client) error { return s.run(c, reducer, args[1:]) })
 		},
 	}
 	s.source.add(c)
@@ -57,85 +57,70 @@ func newShow() *cobra.Command {
 	return c
 }
 
-func (s *showing) run(c *cobra.Command, a *asker, key []string) error {
-	contracts, err := s.contracts(c.Context(), a)
+func (s *showing) run(c *cobra.Command, reducer *client.Client, key []string) error {
+	contracts, err := s.contracts(c.Context(), reducer)
 	if err != nil {
 		return err
 	}
 	view := newView(c, s.filter.Projection, len(contracts) != 1)
-	if len(key) > 0 {
-		if len(contracts) != 1 {
-			return exit.Errorf(exit.Usage, "say with --contract which of %d contracts is meant", len(contracts))
-		}
-		return s.one(c.Context(), a, view, contracts[0], key[0])
+	if len(key) == 0 {
+		return s.list(c, reducer, view, contracts)
 	}
-	more, err := s.list(c.Context(), a, view, contracts)
-	if err := errors.Join(err, view.end()); err != nil {
+	if len(contracts) != 1 {
+		return exit.Errorf(exit.Usage, "say with --contract which of %d contracts is meant", len(contracts))
+	}
+	d, err := reducer.Get(c.Context(), contracts[0], s.filter.Projection, key[0])
+	if err != nil {
 		return err
 	}
-	if more {
-		fmt.Fprintf(c.ErrOrStderr(), "there are more; --limit 0 shows all\n")
-	}
-	return nil
+	return view.whole(contracts[0], &d)
 }
 
 // contracts are those to look at: the one that was named, or all open ones.
-func (s *showing) contracts(ctx context.Context, a *asker) ([]string, error) {
+func (s *showing) contracts(ctx context.Context, reducer *client.Client) ([]string, error) {
 	if s.contract != "" {
 		return []string{s.contract}, nil
 	}
 	var all []string
-	for question := (wire.ContractsRequest{Limit: wire.MaxPage}); ; {
-		var page wire.ContractsResponse
-		if err := a.request(ctx, wire.Contracts, "", question, &page); err != nil {
+	for d, err := range reducer.Contracts(ctx) {
+		if err != nil {
 			return nil, err
 		}
-		for _, d := range page.Documents {
-			all = append(all, d.Key)
-		}
-		if question.After = page.Next; page.Next == "" {
-			return all, nil
-		}
+		all = append(all, d.Key)
 	}
+	return all, nil
 }
 
-func (s *showing) one(ctx context.Context, a *asker, view *view, contract, key string) error {
-	var answer wire.GetResponse
-	question := wire.GetRequest{Projection: s.filter.Projection, Key: key}
-	if err := a.request(ctx, wire.Get, contract, question, &answer); err != nil {
-		return err
-	}
-	return view.whole(contract, &answer.Document)
-}
-
-// list shows the documents page by page; more says that the limit left some out.
-func (s *showing) list(ctx context.Context, a *asker, view *view, contracts []string) (more bool, err error) {
-	left := s.limit
+// list shows documents up to the limit, and says when there are more.
+func (s *showing) list(c *cobra.Command, reducer *client.Client, view *view, contracts []string) error {
+	count := 0
 	for _, contract := range contracts {
-		for question := s.filter; ; {
-			question.Limit = wire.MaxPage
-			if s.limit > 0 {
-				question.Limit = min(left+1, wire.MaxPage) // one more tells whether there is one
+		for d, err := range reducer.Documents(c.Context(), contract, s.page(count)) {
+			switch {
+			case err != nil:
+				return err
+			case s.limit > 0 && count == s.limit:
+				fmt.Fprintln(c.ErrOrStderr(), "there are more; --limit 0 shows all")
+				return view.end()
 			}
-			var page wire.ListResponse
-			if err := a.request(ctx, wire.List, contract, question, &page); err != nil {
-				return false, err
-			}
-			for i := range page.Documents {
-				if s.limit > 0 && left == 0 {
-					return true, nil
-				}
-				left--
-				if err := view.row(contract, &page.Documents[i]); err != nil {
-					return false, err
-				}
-			}
-			if question.After = page.Next; page.Next == "" {
-				break
+			count++
+			if err := view.row(contract, &d); err != nil {
+				return err
 			}
 		}
 	}
-	return false, nil
+	return view.end()
+}
+
+// page asks for no more at a time than is still wanted, and one that tells
+// whether there are more.
+func (s *showing) page(shown int) wire.ListRequest {
+	question := s.filter
+	question.Limit = wire.MaxPage
+	if s.limit > 0 {
+		question.Limit = min(s.limit-shown+1, wire.MaxPage)
+	}
+	return question
 }
 
 // shown is a document as --json prints it: what fold --state prints, and where

@@ -10,7 +10,6 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
-	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/natsflags"
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
@@ -135,12 +134,4 @@ func storeError(err error) error {
 		return fmt.Errorf("%w; the log is not touched by that: rebuild the store with `reducer replay`", err)
 	}
 	return err
-}
-
-// coded gives an error of the loop, or of something beside it, its exit code.
-func coded(err error) error {
-	if err == nil || exit.Code(err) != exit.Failure {
-		return err
-	}
-	return exit.With(loop.ExitCode(err), err)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/ui"
+	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
@@ -23,9 +24,9 @@ func newStatus() *cobra.Command {
 		),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return s.asking(c.Context(), func(a *asker) error {
-				var answer wire.StatusResponse
-				if err := a.request(c.Context(), wire.Status, "", wire.StatusRequest{}, &answer); err != nil {
+			return s.asking(c.Context(), func(reducer *client.Client) error {
+				answer, err := reducer.Status(c.Context())
+				if err != nil {
 					return err
 				}
 				if cli.JSON(c) {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/ui"
-	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 	"github.com/aiws-reducer/aiws-reducer/reducer/audit"
@@ -119,21 +119,16 @@ func openLiveStore(log *openedLog) (*live, error) {
 
 // askLive is the state of a running reducer.
 func askLive(ctx context.Context, s *source) (*live, error) {
-	a, err := s.ask(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a.timeout = max(a.timeout, wholeStore)
-	var answer wire.DigestResponse
-	if err := a.request(ctx, wire.Digest, "", wire.DigestRequest{}, &answer); err != nil {
-		return nil, errors.Join(err, a.close())
-	}
-	return &live{
-		name: "the running reducer", at: answer.AsOf.Block, close: a.close,
-		compare: func(_ state.Cursor, replayed state.Rows) error {
+	l := nothingLive()
+	err := s.asking(ctx, func(running *client.Client) error {
+		answer, err := running.Digest(ctx)
+		l.name, l.at = "the running reducer", answer.AsOf.Block
+		l.compare = func(_ state.Cursor, replayed state.Rows) error {
 			return audit.CompareDigest(answer.StateDigest, replayed)
-		},
-	}, nil
+		}
+		return err
+	})
+	return l, err
 }
 
 // inScratch calls f with an empty store that is gone afterwards.

@@ -68,7 +68,11 @@ func Run(ctx context.Context, o Options) error {
 	if d.o.Streams.Generation == "" {
 		d.o.Streams.Generation = ulid.Make().String()
 	}
+	if d.mirror, err = projections.NewMirror(d.mirrorOptions()); err != nil {
+		return err
+	}
 	defer d.stop()
+	d.beside("the KV mirror", d.mirror.Run)
 	watching, done := context.WithCancel(ctx)
 	defer done()
 	go watch(watching, d.status, o.Log)
@@ -80,6 +84,7 @@ type daemon struct {
 	o      Options
 	dir    *jetlog.Dir
 	home   *projections.Home
+	mirror *projections.Mirror
 	status *loop.Status
 	server *jetlog.Server // nil until the first term, and with an external server
 
@@ -97,8 +102,10 @@ func (d *daemon) loopOptions() loop.Options {
 		Shard:        d.o.Streams.Shard,
 		Shards:       d.o.Streams.Shards,
 		DiscardAhead: d.o.Sync == jetlog.SyncInterval,
+		Followers:    []loop.Follower{d.mirror},
 		Gate:         d.home.Free,
 		Status:       d.status,
+		Hooks:        loop.Hooks{Folded: func(f *loop.Folded) { d.mirror.Folded(f.Cursor, f.Changes) }},
 		Log:          d.o.Log,
 		Limits:       loop.Limits{Grace: grace},
 	}
@@ -153,6 +160,7 @@ func (d *daemon) startServer() error {
 	return nil
 }
 
+// stop ends what runs beside the terms, the last one first, and the server.
 func (d *daemon) stop() {
 	for _, stop := range slices.Backward(d.stops) {
 		stop()
@@ -160,6 +168,22 @@ func (d *daemon) stop() {
 	if d.server != nil {
 		d.server.Stop()
 	}
+}
+
+// beside runs f beside the terms until the daemon stops.
+func (d *daemon) beside(name string, f func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := f(ctx); err != nil {
+			d.o.Log.Error("it ended early", "what", name, "error", err)
+		}
+	}()
+	d.stops = append(d.stops, func() {
+		cancel()
+		<-ended
+	})
 }
 
 // checkSpace says at the start what the loop would wait for: a disk that is

@@ -4,6 +4,6 @@
 //
 // What uses a term's connection (the scheduler) begins when the term opens its
 // doors and ends with it, so that nothing outlives a connection that is lost.
-// What has a connection of its own (the queries) begins with the first term and
-// ends with the daemon.
+// What has connections of its own (the mirror, the queries) lives as long as the
+// daemon.
 package daemon

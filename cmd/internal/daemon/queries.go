@@ -16,35 +16,39 @@ import (
 // connection again when it is lost.
 func (d *daemon) startQueries() {
 	d.queries.Do(func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			// Its only error is one of its options, which tests would see.
-			if err := projections.ServeQueries(ctx, d.queryOptions()); err != nil {
-				d.o.Log.Error("no questions are answered", "error", err)
-			}
-		}()
-		d.stops = append(d.stops, func() {
-			cancel()
-			<-ended
-		})
+		d.beside("the query service", func(ctx context.Context) error { return projections.ServeQueries(ctx, d.queryOptions()) })
 	})
 }
 
 func (d *daemon) queryOptions() projections.QueryOptions {
 	return projections.QueryOptions{
-		Connect: func(ctx context.Context) (*nats.Conn, error) {
-			conn, err := d.dial(ctx, "aiws-reducer queries")
-			if err != nil {
-				return nil, err
-			}
-			return conn.NATS(), nil
-		},
-		View:   d.home.View,
-		Status: d.statusNow,
-		Shard:  d.o.Streams.Shard,
-		Log:    d.o.Log,
+		Connect: d.connector("queries"),
+		View:    d.home.View,
+		Status:  d.statusNow,
+		Shard:   d.o.Streams.Shard,
+		Log:     d.o.Log,
+	}
+}
+
+func (d *daemon) mirrorOptions() projections.MirrorOptions {
+	return projections.MirrorOptions{
+		Connect:    d.connector("mirror"),
+		View:       d.home.View,
+		Generation: func() string { return d.status.Info().Generation },
+		Shard:      d.o.Streams.Shard,
+		Replicas:   d.o.Streams.Replicas,
+		Log:        d.o.Log,
+	}
+}
+
+// connector makes connections beside the term's, by name.
+func (d *daemon) connector(name string) func(context.Context) (*nats.Conn, error) {
+	return func(ctx context.Context) (*nats.Conn, error) {
+		conn, err := d.dial(ctx, "aiws-reducer "+name)
+		if err != nil {
+			return nil, err
+		}
+		return conn.NATS(), nil
 	}
 }
 
@@ -66,7 +70,7 @@ func (d *daemon) statusNow() wire.StatusResponse {
 	answer := wire.StatusResponse{
 		Build: d.o.Build, Generation: info.Generation, LogEnd: info.LogEnd, Phase: string(info.Phase), Ready: info.Ready(),
 		Reason: info.Reason, RulesVersion: reducer.RulesVersion, Shard: d.o.Streams.Shard, Shards: max(d.o.Streams.Shards, 1),
-		Terms: info.Terms, Writer: info.Writer,
+		Terms: info.Terms, Writer: info.Writer, Mirror: d.mirror.Info().Status(),
 	}
 	if !info.Since.IsZero() {
 		answer.Since = info.Since.UTC().Format(time.RFC3339)

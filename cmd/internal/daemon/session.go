@@ -23,6 +23,10 @@ type session struct {
 // OpenDoors implements [loop.Session]: when publishers may come, so may those
 // who ask.
 func (s *session) OpenDoors(ctx context.Context) error {
+	// What the mirror cannot vouch for must be gone before anyone reads it.
+	if err := s.daemon.mirror.Open(ctx); err != nil {
+		return err
+	}
 	if err := s.Session.OpenDoors(ctx); err != nil {
 		return err
 	}
