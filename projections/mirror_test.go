@@ -47,7 +47,7 @@ func busy(rng *rand.Rand, contract string, count int) []*events.Message {
 			fmt.Sprintf(`{"type":"startRun","runId":%q}`, run),
 			fmt.Sprintf(`{"type":"transition","runId":%q,"to":"RUNNING"}`, run),
 			fmt.Sprintf(`{"type":"transition","runId":%q,"to":"READY"}`, run),
-			fmt.Sprintf(`{"type":"wait","runId":%q,"waitId":%q,"kind":"SIGNAL","correlation":"c","deadline":"4000000000000"}`, run, wait),
+			fmt.Sprintf(`{"type":"wait","runId":%q,"waitId":%q,"kind":"INPUT","correlation":"c","deadline":"4000000000000"}`, run, wait),
 			fmt.Sprintf(`{"type":"resume","waitId":%q,"correlation":"c"}`, wait),
 		}
 		all = append(all, command(contract, "host", bodies[rng.IntN(len(bodies))]))

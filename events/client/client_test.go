@@ -13,7 +13,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"go.uber.org/goleak"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/client"
@@ -21,10 +20,6 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
-
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
-}
 
 // integration skips with -short: the tests after it run a whole reducer.
 func integration(t *testing.T) context.Context {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -48,10 +47,7 @@ func (c *Client) Read(ctx context.Context, o ReadOptions) iter.Seq2[Entry, error
 				yield(Entry{}, fmt.Errorf("read the log: %w", c.explain(err)))
 				return
 			}
-			select { // the connection, or the server, comes back
-			case <-ctx.Done():
-			case <-time.After(jitter(watchPause)):
-			}
+			pause(ctx)
 		}
 	}
 }
@@ -64,11 +60,6 @@ type logReader struct {
 	next   uint64 // block to be read
 	prev   string // hash of the block before it; "" while it is not known
 }
-
-// lostReader is an error of reading that another reader does not have.
-type lostReader struct{ error }
-
-func (l *lostReader) Unwrap() error { return l.error }
 
 // find looks for the block that holds the first decision wanted: blocks are in
 // the order of their commands.
@@ -112,30 +103,13 @@ func (r *logReader) session(ctx context.Context, yield func(Entry, error) bool) 
 	if info.NumPending == 0 && !r.o.Follow {
 		return false, nil
 	}
-	messages, err := consumer.Messages(
-		jetstream.PullMaxMessages(logAhead), jetstream.PullExpiry(30*time.Second), jetstream.PullHeartbeat(watchHeartbeat),
-		jetstream.WithMessagesErrOnMissingHeartbeat(true))
-	if err != nil {
-		return true, &lostReader{err}
-	}
-	defer r.client.leave(r.stream, info.Name, messages)
-	for reads := uint64(1); ; reads++ {
-		m, err := messages.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return true, &lostReader{err}
-		}
-		meta, err := m.Metadata()
-		if err != nil || meta.Sequence.Consumer != reads {
-			return true, &lostReader{errors.Join(err, errors.New("messages were lost on the way"))}
-		}
+	over := false
+	err = r.client.read(ctx, r.stream, consumer, logAhead, func(m jetstream.Msg, meta *jetstream.MsgMetadata) (bool, error) {
 		more, err := r.block(meta.Sequence.Stream, m.Data(), yield)
-		if !more || err != nil {
-			return more, err
-		}
-		if meta.NumPending == 0 && !r.o.Follow {
-			return false, nil
-		}
-	}
+		over = !more || err == nil && meta.NumPending == 0 && !r.o.Follow
+		return !over, err
+	})
+	return !over, err
 }
 
 const logAhead = 8 // blocks asked for ahead

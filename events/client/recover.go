@@ -21,40 +21,40 @@ import (
 //
 // It goes through all attempts; the error joins what went wrong.
 func (c *Coordinator) Recover(ctx context.Context, contract string, runs []string, adapter Adapter) ([]Outcome, error) {
-	if len(runs) == 0 {
-		runs = []string{""}
+	left, err := c.left(ctx, contract, runs)
+	if err != nil {
+		return nil, fmt.Errorf("recover: %w", err)
 	}
 	var outcomes []Outcome
 	var failed []error
-	for _, run := range runs {
-		for _, state := range []string{events.AttemptStateDispatched, events.AttemptStateUnknown} {
-			left, err := c.left(ctx, contract, run, state)
-			if err != nil {
-				failed = append(failed, fmt.Errorf("recover: %w", err))
-			}
-			for _, d := range left {
-				out, err := c.reconcile(ctx, contract, d, adapter)
-				if err != nil {
-					failed = append(failed, fmt.Errorf("recover: attempt %q: %w", d.Key, err))
-				}
-				if out.Called {
-					outcomes = append(outcomes, out)
-				}
-			}
+	for _, d := range left {
+		out, err := c.reconcile(ctx, contract, d, adapter)
+		if err != nil {
+			failed = append(failed, fmt.Errorf("recover: attempt %q: %w", d.Key, err))
+		}
+		if out.Called {
+			outcomes = append(outcomes, out)
 		}
 	}
 	return outcomes, errors.Join(failed...)
 }
 
-// left lists attempts before anything is done to them: what becomes UNKNOWN on
-// the way is not asked about twice.
-func (c *Coordinator) left(ctx context.Context, contract, run, state string) ([]wire.Document, error) {
+// left lists all attempts before anything is done to them: what becomes UNKNOWN
+// on the way is not asked about twice.
+func (c *Coordinator) left(ctx context.Context, contract string, runs []string) ([]wire.Document, error) {
+	if len(runs) == 0 {
+		runs = []string{""}
+	}
 	var left []wire.Document
-	for d, err := range c.Client.Documents(ctx, contract, wire.ListRequest{Projection: "attempts", Run: run, State: state}) {
-		if err != nil {
-			return left, err
+	for _, run := range runs {
+		for _, state := range []string{events.AttemptStateDispatched, events.AttemptStateUnknown} {
+			for d, err := range c.Client.Documents(ctx, contract, wire.ListRequest{Projection: "attempts", Run: run, State: state}) {
+				if err != nil {
+					return nil, err
+				}
+				left = append(left, d)
+			}
 		}
-		left = append(left, d)
 	}
 	return left, nil
 }

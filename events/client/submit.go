@@ -37,6 +37,14 @@ type Decision struct {
 	Repeated bool
 }
 
+// String tells the decision in a line.
+func (d Decision) String() string {
+	if d.Decision == nil {
+		return "no decision"
+	}
+	return d.Decision.String()
+}
+
 // Accepted says whether the command was accepted, now or before.
 func (d Decision) Accepted() bool {
 	return d.Outcome == events.OutcomeAccepted || d.Outcome == events.OutcomeDuplicate && d.OfOutcome == events.OutcomeAccepted

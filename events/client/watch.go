@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
@@ -80,15 +79,10 @@ func (c *Client) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Change, er
 				yield(Change{}, fmt.Errorf("watch: %w", err))
 				return
 			}
-			select { // the connection, or the server, comes back
-			case <-ctx.Done():
-			case <-time.After(jitter(watchPause)):
-			}
+			pause(ctx)
 		}
 	}
 }
-
-const watchPause = 500 * time.Millisecond
 
 // watch is what a Watch knows across connections.
 type watch struct {
@@ -100,7 +94,6 @@ type watch struct {
 	caught  bool      // what was there at the beginning has been given
 	since   uint64    // of the last change given, or as asked for
 	seen    map[string]bool
-	reads   uint64 // messages of this session
 }
 
 func (w *watch) check() error {
@@ -129,46 +122,21 @@ func (w *watch) session(ctx context.Context, yield func(Change, error) bool) (mo
 	if info.NumPending == 0 && !w.catchUp(yield) {
 		return false, nil
 	}
-	messages, err := consumer.Messages(
-		jetstream.PullMaxMessages(watchAhead), jetstream.PullExpiry(30*time.Second), jetstream.PullHeartbeat(watchHeartbeat),
-		jetstream.WithMessagesErrOnMissingHeartbeat(true))
-	if err != nil {
-		return true, err
-	}
-	defer w.client.leave(wire.BucketStream, info.Name, messages)
-	for w.reads = 1; ; w.reads++ {
-		m, err := messages.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return true, err
-		}
-		meta, err := m.Metadata()
-		if err != nil || meta.Sequence.Consumer != w.reads {
-			return true, errors.Join(err, errors.New("messages were lost on the way"))
-		}
+	over := false
+	err = w.client.read(ctx, wire.BucketStream, consumer, watchAhead, func(m jetstream.Msg, meta *jetstream.MsgMetadata) (bool, error) {
 		change, wanted, err := w.change(m)
 		if err != nil {
-			return false, yieldError(yield, err)
-		}
-		if wanted && !yield(change, nil) {
+			over = true
+			yield(Change{}, err)
 			return false, nil
 		}
-		if meta.NumPending == 0 && !w.catchUp(yield) {
-			return false, nil
-		}
-	}
+		over = wanted && !yield(change, nil) || meta.NumPending == 0 && !w.catchUp(yield)
+		return !over, nil
+	})
+	return !over, err
 }
 
-// Sizes and times of reading.
-const (
-	watchAhead     = 256 // messages asked for ahead
-	watchHeartbeat = 5 * time.Second
-	consumerIdle   = 2 * time.Minute // when the server forgets a reader that went away
-)
-
-func yieldError(yield func(Change, error) bool, err error) error {
-	yield(Change{}, err)
-	return err
-}
+const watchAhead = 256 // messages asked for ahead
 
 // consumer makes an ephemeral reader on the server. With one filter, the
 // server's permissions can bound what a user reads.
@@ -189,20 +157,6 @@ func (w *watch) consumer(ctx context.Context) (jetstream.Consumer, error) {
 		config.DeliverPolicy = jetstream.DeliverNewPolicy
 	}
 	return w.client.js.CreateConsumer(ctx, wire.BucketStream, config)
-}
-
-func readerConfig(description string) jetstream.ConsumerConfig {
-	return jetstream.ConsumerConfig{
-		Description: description, AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: consumerIdle,
-	}
-}
-
-// leave ends the reading. That the server is told is a courtesy.
-func (c *Client) leave(stream, consumer string, messages jetstream.MessagesContext) {
-	messages.Stop()
-	if c.nc.Status() == nats.CONNECTED {
-		_ = c.nc.Publish("$JS.API.CONSUMER.DELETE."+stream+"."+consumer, nil)
-	}
 }
 
 // catchUp notes that what was there has been given; false ends the watch.
