@@ -20,6 +20,10 @@ help: ## print this list
 build: ## build both programs into bin/
 	$(GO) build -o $(BIN)/ ./cmd/...
 
+.PHONY: demo
+demo: build ## the whole way once: server, commands in, decisions, tables, a replay
+	scripts/demo.sh $(BIN)
+
 .PHONY: fold
 fold: ## decide the quickstart without a server
 	$(GO) run ./cmd/reducer fold --state --digest testdata/quickstart.jsonl
@@ -29,7 +33,7 @@ check: format vet lint tidy test ## what every change must pass: format, vet, li
 
 .PHONY: format
 format: ## fail on files that gofmt would change (fix them with gofmt -w .)
-	@files="$$(gofmt -l cmd events internal projections reducer schema)"; \
+	@files="$$(gofmt -l .)"; \
 	if [ -n "$$files" ]; then echo "gofmt -w these files:"; echo "$$files"; exit 1; fi
 
 .PHONY: vet

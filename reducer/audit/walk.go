@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
@@ -130,7 +131,8 @@ func (w *Walk) unreadable(b *loop.ReadBlock) error {
 	if !errors.Is(b.Err, loop.ErrIntegrity) {
 		return b.Err
 	}
-	return &Fault{Block: b.Seq, What: b.Err.Error(), Do: doRestore}
+	what := strings.TrimPrefix(b.Err.Error(), fmt.Sprintf("%v: block %d of the log: ", loop.ErrIntegrity, b.Seq))
+	return &Fault{Block: b.Seq, What: what, Do: doRestore}
 }
 
 // follows checks the header against the block before.
