@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+
+	"github.com/aiws-reducer/aiws-reducer/internal/filelock"
 )
 
 // ErrLocked says that another process uses the data directory.
@@ -44,39 +45,14 @@ func OpenExistingDir(path string) (*Dir, error) {
 }
 
 func lockDir(path string) (*Dir, error) {
-	name := filepath.Join(path, "lock")
-	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o640)
-	if err != nil {
+	file, err := filelock.Take(filepath.Join(path, "lock"))
+	switch {
+	case errors.Is(err, filelock.ErrHeld):
+		return nil, fmt.Errorf("%w: %s is %w; stop it or name another directory", ErrLocked, path, err)
+	case err != nil:
 		return nil, fmt.Errorf("data directory: cannot write in %s: %w", path, err)
 	}
-	held, err := tryLock(file)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("data directory: lock %s: %w", name, err), file.Close())
-	}
-	if !held {
-		owner, _ := os.ReadFile(name)
-		return nil, errors.Join(fmt.Errorf("%w: %s is used by %s; stop it or name another directory",
-			ErrLocked, path, ownerName(owner)), file.Close())
-	}
-	if err := writeOwner(file); err != nil {
-		return nil, errors.Join(fmt.Errorf("data directory: cannot write in %s: %w", path, err), file.Close())
-	}
 	return &Dir{path: path, lock: file}, nil
-}
-
-func writeOwner(file *os.File) error {
-	if err := file.Truncate(0); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(file, "process %d\n", os.Getpid())
-	return err
-}
-
-func ownerName(content []byte) string {
-	if name := strings.TrimSpace(string(content)); name != "" {
-		return name
-	}
-	return "another process"
 }
 
 // Path is the directory itself.

@@ -1,6 +1,6 @@
 //go:build unix
 
-package jetlog
+package filelock
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package jetlog
+package filelock
 
 import (
 	"errors"
