@@ -110,11 +110,11 @@ func ExampleClient_Read() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(e.Decision.CommandSeq, e.Decision.Type, e.Decision.Outcome, e.Decision.Code)
+		fmt.Println(e.Decision.CommandSeq, e.Decision.Type, e.Decision.Outcome)
 	}
 	// Output:
 	// 2 startRun accepted
-	// 3 startRun rejected RUN_EXISTS
+	// 3 startRun rejected
 	// 4 transition accepted
 }
 
