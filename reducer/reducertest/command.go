@@ -104,13 +104,13 @@ func (c *composer) compose(args []datadriven.CmdArg, below string) error {
 		return err
 	}
 	c.body["type"] = c.command
+	if err := c.below(below); err != nil {
+		return err
+	}
 	for i, arg := range args {
 		if err := c.argument(arg, i == 0); err != nil {
 			return fmt.Errorf("%s: %w", arg.Key, err)
 		}
-	}
-	if err := c.below(below); err != nil {
-		return err
 	}
 	if c.class != "" || c.actor != "" {
 		class := map[string]any{"actor": c.principal, "policyRevision": "1", "decisionClass": "DETERMINISTIC"}

@@ -1,7 +1,6 @@
 package reducertest
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -89,19 +88,8 @@ func shorten(line string) string {
 // setup sends several commands, all of which must be accepted.
 func (w *World) setup(d *datadriven.TestData) (string, error) {
 	for _, block := range blocksOf(d.Input) {
-		line, below, _ := strings.Cut(block, "\n")
-		if name, args, err := datadriven.ParseLine(line); err == nil && name == "at" {
-			if _, err := w.at(&datadriven.TestData{CmdArgs: args}); err != nil {
-				return "", err
-			}
-			continue
-		}
-		decision, err := w.Do(line, below)
-		if err != nil {
+		if err := w.play(block); err != nil {
 			return "", err
-		}
-		if decision.Outcome != events.OutcomeAccepted {
-			return "", fmt.Errorf("%s: %s", line, decision)
 		}
 	}
 	return "ok", nil

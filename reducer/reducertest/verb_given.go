@@ -17,14 +17,16 @@ import (
 //	{"type": "runStarted", "runId": "r"}
 //	----
 //	runStarted runId=r
-func (w *World) given(d *datadriven.TestData) (string, error) {
+func (w *World) given(d *datadriven.TestData) (string, error) { return w.give(d.Input) }
+
+func (w *World) give(text string) (string, error) {
 	m := w.story.message("aiws.cmd."+w.story.contract+".history.startRun", nil, []byte("{}"))
 	decision := &events.Decision{
 		Contract: w.story.contract, CommandSeq: m.Seq, CommandID: m.IDs[0], Principal: "history", Type: "startRun",
 		At: m.Millis().Max(w.State.Ledger(w.story.contract).Now), BodyHash: strings.TrimPrefix(schema.HashOf(m.Body), "sha256:"),
 		Outcome: events.OutcomeAccepted,
 	}
-	for line := range strings.Lines(d.Input) {
+	for line := range strings.Lines(text) {
 		e, err := parseEvent(line)
 		if err != nil {
 			return "", err
