@@ -34,8 +34,10 @@ const DefaultMinFree = 128 << 20
 // use, except that commits come from one goroutine.
 //
 //  1. Rows and cursor agree, after any crash.
-//  2. Nothing ends the process: what Pebble calls fatal, and corruption that
-//     it finds in the background, is in Err and fails all that follows.
+//  2. Nothing ends the process or hangs it: what Pebble calls fatal, corruption
+//     that it finds in the background, and a flush that fails, which it would
+//     try again for ever, is in Err and fails all that follows. After that the
+//     store is closed and opened again.
 type Store struct {
 	o      StoreOptions
 	db     *pebble.DB
@@ -43,6 +45,9 @@ type Store struct {
 	cursor atomic.Pointer[state.Cursor]
 	dirty  atomic.Bool // committed since the last flush
 	failed atomic.Pointer[StoreError]
+	broken chan struct{} // closed when failed is set
+
+	finder finder
 
 	stop     chan struct{}
 	stopOnce sync.Once
@@ -56,7 +61,10 @@ type Store struct {
 // Damaged is true asks for [SetAside].
 func OpenStore(o StoreOptions) (*Store, error) {
 	o = o.withDefaults()
-	s := &Store{o: o, stop: make(chan struct{}), cache: pebble.NewCache(o.CacheBytes)}
+	// Tables in memory take their room from the cache; without more of it they
+	// would push out every block that was read.
+	cache := pebble.NewCache(o.CacheBytes + memTables*int64(o.MemBytes))
+	s := &Store{o: o, cache: cache, broken: make(chan struct{}), stop: make(chan struct{})}
 	defer s.cache.Unref() // the database holds it too
 	db, err := pebble.Open(o.Dir, s.pebbleOptions())
 	if err != nil {
@@ -113,7 +121,7 @@ func (s *Store) Get(key []byte) ([]byte, error) {
 	if s.closed {
 		return nil, errClosed
 	}
-	return s.get(s.db, key)
+	return s.find(key)
 }
 
 // Scan implements [state.Rows].
@@ -173,6 +181,9 @@ func (s *Store) Commit(changes []state.Change, cursor state.Cursor) error {
 	if s.closed {
 		return errClosed
 	}
+	if err := s.Err(); err != nil {
+		return err // a write could wait for ever
+	}
 	size := 256
 	for i := range changes {
 		size += len(changes[i].Key) + len(changes[i].Value) + 16
@@ -201,7 +212,7 @@ func (s *Store) Commit(changes []state.Change, cursor state.Cursor) error {
 	}
 	s.cursor.Store(&cursor)
 	s.dirty.Store(true)
-	return nil
+	return s.forget()
 }
 
 // Flush makes everything committed so far durable.
@@ -218,8 +229,16 @@ func (s *Store) flush() error {
 	if !s.dirty.Swap(false) {
 		return s.Err()
 	}
-	if err := s.db.Flush(); err != nil {
+	if err := s.forget(); err != nil { // it keeps the flushed table in memory
+		return err
+	}
+	flushed, err := s.db.AsyncFlush()
+	if err != nil {
 		return s.failure("flush", err)
+	}
+	select {
+	case <-flushed:
+	case <-s.broken: // Pebble would try again for ever
 	}
 	return s.Err()
 }
@@ -234,8 +253,8 @@ func (s *Store) flushNowAndThen() {
 		case <-s.stop:
 			return
 		case <-tick.C:
-			if err := s.Flush(); err != nil {
-				s.o.Log.Error("the store was not flushed", "error", err)
+			if s.Flush() != nil {
+				return // Err says why
 			}
 		}
 	}
@@ -295,7 +314,11 @@ func (s *Store) Close() error {
 		return errClosed
 	}
 	s.closed = true
-	err := s.flush()
+	var err error
+	if s.Err() == nil {
+		err = s.flush()
+	}
+	err = errors.Join(err, s.forget())
 	if closing := s.db.Close(); closing != nil {
 		err = errors.Join(err, s.failure("close", closing))
 	}

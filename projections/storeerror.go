@@ -36,9 +36,11 @@ func (s *Store) failure(op string, err error) error {
 	return e
 }
 
+// fail makes e the end of the store, if it is the first failure.
 func (s *Store) fail(e *StoreError) {
 	if s.failed.CompareAndSwap(nil, e) {
-		s.o.Log.Error("the store failed", "op", e.Op, "error", e.Err, "damaged", e.damaged)
+		close(s.broken)
+		s.o.Log.Error("the store failed", "op", e.Op, "error", e.Err.Error(), "damaged", e.damaged)
 	}
 }
 

@@ -10,6 +10,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 )
 
+// memTables is how many tables in memory there may be: one is written to, the
+// others are being flushed.
+const memTables = 4
+
 // pebbleOptions tune Pebble for a small daemon with a busy writer. The format
 // version is pinned: a newer Pebble must not change what is on disk by itself.
 func (s *Store) pebbleOptions() *pebble.Options {
@@ -21,7 +25,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 		FormatMajorVersion:          pebble.FormatTableFormatV6,
 		DisableWAL:                  true,
 		MemTableSize:                s.o.MemBytes,
-		MemTableStopWritesThreshold: 4,
+		MemTableStopWritesThreshold: memTables,
 		L0CompactionThreshold:       4,
 		L0StopWritesThreshold:       24,
 		MaxOpenFiles:                500,
@@ -41,10 +45,7 @@ func (s *Store) pebbleOptions() *pebble.Options {
 func (s *Store) listener() *pebble.EventListener {
 	return &pebble.EventListener{
 		BackgroundError: func(err error) {
-			s.o.Log.Warn("the store's background work failed", "error", err)
-			if pebble.IsCorruptionError(err) {
-				s.fail(&StoreError{Op: "background work", Err: err, damaged: true})
-			}
+			s.fail(&StoreError{Op: "write in the background", Err: err, damaged: pebble.IsCorruptionError(err)})
 		},
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			s.fail(&StoreError{Op: "read", Err: fmt.Errorf("corrupt file %s: %w", info.Path, info.Details), damaged: true})
@@ -67,7 +68,7 @@ func (l *pebbleLog) Errorf(format string, args ...any) { l.say(slog.LevelError, 
 // Fatalf implements pebble.Logger: after it the store fails everything. What
 // is on disk is right or is found damaged when it is opened again.
 func (l *pebbleLog) Fatalf(format string, args ...any) {
-	l.store.fail(&StoreError{Op: "background work", Err: errors.New(fmt.Sprintf(format, args...))})
+	l.store.fail(&StoreError{Op: "write in the background", Err: errors.New(fmt.Sprintf(format, args...))})
 }
 
 func (l *pebbleLog) say(level slog.Level, format string, args []any) {
