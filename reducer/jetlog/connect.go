@@ -68,9 +68,10 @@ func (o ConnectOptions) Options() ([]nats.Option, error) {
 
 // Conn is one connection that never comes back: a term's.
 type Conn struct {
-	nc   *nats.Conn
-	js   jetstream.JetStream
-	lost chan struct{} // closed when the connection is
+	nc     *nats.Conn
+	js     jetstream.JetStream
+	lost   chan struct{} // closed when the connection is
+	server *Server       // that it is a connection in memory to, or nil
 }
 
 // Connect connects to an external server and checks that a reducer can work

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,6 +166,7 @@ func (s *Server) Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("embedded server: %w", err)
 	}
+	c.server = s
 	if err := c.check(ctx); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("embedded server: %w", err)
@@ -174,9 +176,9 @@ func (s *Server) Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 
 var errStopped = errors.New("embedded server: it is stopped")
 
-// Healthy says what is wrong with the running server's streams. After one
-// failed write (a full disk) a stream of it refuses everything until the server
-// is started again, so see [Server.Restart].
+// Healthy says what keeps our streams from working though the server runs.
+// After one failed write (a full disk) a stream takes nothing more, and says so
+// to nobody, until the server is started again: see [Server.Restart].
 func (s *Server) Healthy() error {
 	s.mu.Lock()
 	running := s.running
@@ -184,9 +186,9 @@ func (s *Server) Healthy() error {
 	if running == nil {
 		return errStopped
 	}
-	health := running.Healthz(&server.HealthzOptions{Details: true})
-	for _, fault := range health.Errors {
-		if fault.Type != server.HealthzErrorConn {
+	for _, fault := range running.Healthz(&server.HealthzOptions{Details: true}).Errors {
+		ours := fault.Type == server.HealthzErrorStream && strings.HasPrefix(fault.Stream, streamPrefix)
+		if ours || fault.Type == server.HealthzErrorJetStream {
 			return fmt.Errorf("embedded server: %s", fault.Error)
 		}
 	}

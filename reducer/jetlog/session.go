@@ -3,6 +3,7 @@ package jetlog
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
 )
@@ -13,6 +14,8 @@ type Session struct {
 	inbox *inbox
 	log   *Log
 	doors func() error
+
+	asked time.Time // for the server's health
 }
 
 var _ loop.Session = (*Session)(nil)
@@ -53,6 +56,26 @@ func (s *Session) OpenDoors(context.Context) error {
 	}
 	if err := s.doors(); err != nil {
 		return fmt.Errorf("listen: %w", err)
+	}
+	return nil
+}
+
+// healthEvery is how often an embedded server is asked for its health.
+const healthEvery = time.Second
+
+// Err implements [loop.Ailing].
+func (s *Session) Err() error {
+	select {
+	case <-s.conn.Lost():
+		return fmt.Errorf("%w: the server closed the connection", loop.ErrLost)
+	default:
+	}
+	if s.conn.server == nil || time.Since(s.asked) < healthEvery {
+		return nil
+	}
+	s.asked = time.Now()
+	if err := s.conn.server.Healthy(); err != nil {
+		return fmt.Errorf("%w: %w", loop.ErrLost, err)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ const (
 	inboxMessageBytes  = 1 << 20
 	inboxPerSubject    = 65_536
 	duplicateWindow    = 100 * time.Millisecond // the shortest there is: our duplicates are found by command id
-	commandSubjects    = "aiws.cmd.>"
+	streamPrefix       = "AIWS_"                // of the names of our streams
 	commandPrefix      = "aiws.cmd."
 	shardCommandPrefix = "aiws.s."
 )
@@ -98,16 +98,21 @@ func (s Streams) logConfig(generation string) jetstream.StreamConfig {
 		MaxConsumers: -1,
 		MaxBytes:     bytes,
 		MaxMsgSize:   -1,
-		Discard:      jetstream.DiscardNew,
-		Duplicates:   duplicateWindow,
-		DenyDelete:   true,
-		DenyPurge:    true,
-		Compression:  logCompression,
+
+		MaxMsgsPerSubject: -1,
+
+		Discard:     jetstream.DiscardNew,
+		Duplicates:  duplicateWindow,
+		DenyDelete:  true,
+		DenyPurge:   true,
+		Compression: logCompression,
 	}
 }
 
-// logCompression was measured; see docs/decisions.
-const logCompression = jetstream.NoCompression
+// logCompression makes the log a third as large for two percent of the
+// processor time of a command, measured. The server compresses a file of about
+// 8 MiB when it is full, and syncs it before it takes the old one's place.
+const logCompression = jetstream.S2Compression
 
 // Ensure makes the streams of the shard where they are missing and brings
 // limits up to date. It returns the generation of the log.

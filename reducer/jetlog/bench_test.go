@@ -1,0 +1,135 @@
+package jetlog_test
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/aiws-reducer/aiws-reducer/projections"
+	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
+	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
+)
+
+// BenchmarkSpine is the way of a command from publish to reply, synced to disk,
+// with so many submitters that each wait for their answer. b.N commands.
+func BenchmarkSpine(b *testing.B) {
+	flushEvery = 0 // the default
+	for _, submitters := range []int{1, 64, 1024} {
+		b.Run(fmt.Sprint(submitters), func(b *testing.B) {
+			ctx, cancel := context.WithCancel(b.Context())
+			urls, ended := make(chan string, 1), make(chan error, 1)
+			path := b.TempDir()
+			go func() { ended <- serve(ctx, path, func(url string) { urls <- url }) }()
+			nc, err := nats.Connect(<-urls)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer nc.Close()
+			submit(b, nc, 1, 0, 1)
+			before, blocks := cpuTime(b), daemonStatus.Info().LogSeq
+			b.ResetTimer()
+			submit(b, nc, submitters, 1, b.N)
+			report(b, before)
+			b.ReportMetric(float64(b.N)/float64(daemonStatus.Info().LogSeq-blocks), "commands/block")
+			cancel()
+			if err := <-ended; err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// submit sends count commands, with so many unanswered at a time.
+func submit(tb testing.TB, nc *nats.Conn, submitters, from, count int) {
+	tb.Helper()
+	inbox := nc.NewInbox()
+	var sent, answered atomic.Int64
+	done := make(chan struct{})
+	send := func() {
+		n := sent.Add(1)
+		if n > int64(count) {
+			return
+		}
+		id, subject, body := command(from + int(n) - 1)
+		m := &nats.Msg{Subject: subject, Data: []byte(body), Header: nats.Header{jetlog.HeaderCommandID: {id}, jetlog.HeaderReply: {inbox}}}
+		if err := nc.PublishMsg(m); err != nil {
+			tb.Error(err)
+		}
+	}
+	sub, err := nc.Subscribe(inbox, func(*nats.Msg) {
+		if answered.Add(1) == int64(count) {
+			close(done)
+		}
+		send()
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer sub.Unsubscribe()
+	for range submitters {
+		send()
+	}
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		tb.Fatalf("%d of %d commands were answered", answered.Load(), count)
+	}
+}
+
+// BenchmarkRecover folds a log into an empty store. b.N is commands.
+func BenchmarkRecover(b *testing.B) {
+	flushEvery = 0
+	path := b.TempDir()
+	ctx, cancel := context.WithCancel(b.Context())
+	urls, ended := make(chan string, 1), make(chan error, 1)
+	go func() { ended <- serve(ctx, path, func(url string) { urls <- url }) }()
+	nc, err := nats.Connect(<-urls)
+	if err != nil {
+		b.Fatal(err)
+	}
+	submit(b, nc, 1, 0, 1)
+	submit(b, nc, 1024, 1, b.N)
+	nc.Close()
+	cancel()
+	if err := <-ended; err != nil {
+		b.Fatal(err)
+	}
+	off, err := jetlog.OpenOffline(b.Context(), path, streams, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer off.Close()
+	store, err := projections.OpenStore(projections.StoreOptions{Dir: b.TempDir() + "/store"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer store.Close()
+	before := cpuTime(b)
+	b.ResetTimer()
+	if err := fold(b.Context(), off.Log, loop.NewFolder(store, 0)); err != nil {
+		b.Fatal(err)
+	}
+	report(b, before)
+}
+
+// report adds what a command costs: the machine may be busy with other things,
+// but processor time is ours.
+func report(b *testing.B, before time.Duration) {
+	b.StopTimer()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "commands/s")
+	b.ReportMetric(float64((cpuTime(b)-before).Microseconds())/float64(b.N), "cpu-us/command")
+}
+
+func cpuTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
