@@ -56,7 +56,7 @@ func (t *Term) append(b *block) error {
 		if known {
 			return verdict
 		}
-		if try >= t.o.Limits.AppendTries || errors.Is(err, ErrLost) {
+		if try >= t.o.Limits.AppendTries || errors.Is(err, ErrLost) || t.ails() != nil {
 			return fmt.Errorf("%w: block %d (commands %d to %d): %w", ErrUncertain,
 				b.cursor.LogSeq, b.commands[0].Seq, b.cursor.CommandSeq, err)
 		}
@@ -70,6 +70,7 @@ func (t *Term) append(b *block) error {
 }
 
 func (t *Term) appendOnce(b *block) error {
+	defer t.o.Status.begin("an append to the log")()
 	ctx, cancel := context.WithTimeout(t.grace, t.o.Limits.Append)
 	defer cancel()
 	return t.session.Log().Append(ctx, b.cursor.LogSeq-1, b.data)

@@ -40,7 +40,7 @@ var (
 	ErrAhead = errors.New("ahead of the log")
 
 	// ErrStore: the store failed. It holds nothing that the log does not.
-	ErrStore = errors.New("store")
+	ErrStore = errors.New("the store failed")
 )
 
 // Damaged is implemented by errors of a store that must be set aside and built

@@ -29,6 +29,7 @@ type world struct {
 	connect   func(n int) error
 	feed      *fakeFeed
 	purgeLies bool
+	sick      error // of the session
 
 	store *fakeStore
 	set   []string // reasons for which stores were set aside
@@ -80,6 +81,12 @@ func (s *fakeSession) Inbox() Inbox     { return (*fakeInbox)(s) }
 func (s *fakeSession) Log() Log         { return (*fakeLog)(s) }
 func (s *fakeSession) Replies() Replies { return s }
 func (s *fakeSession) Close()           {}
+
+func (s *fakeSession) Err() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sick
+}
 
 func (s *fakeSession) OpenDoors(context.Context) error {
 	s.mu.Lock()

@@ -50,13 +50,13 @@ type Options struct {
 type Limits struct {
 	BlockCommands int           // commands of a block, 1,024
 	BlockBytes    int           // bytes of a block, 900 KiB; a larger decision forms a block alone
-	Append        time.Duration // one try of an append or a read-back, 10 s
+	Append        time.Duration // one try of an append or a read-back, 5 s
 	AppendTries   int           // tries before the term ends, 3
 	Retry         time.Duration // pause between tries and between terms, 1 s
 	Ahead         time.Duration // how far a stamp may be ahead of the clock, 10 min
 	Purge         time.Duration // how long decided commands stay in the inbox, 1 s
 	Grace         time.Duration // for the block that is being written when the loop stops, 3 s
-	Slow          time.Duration // a commit that takes longer is reported, 5 s
+	Slow          time.Duration // a commit or an append that takes longer is reported, 3 s
 }
 
 // Hooks let others see what happens. They are called on the loop's goroutine,
@@ -97,12 +97,12 @@ func (l Limits) withDefaults() Limits {
 	if l.AppendTries == 0 {
 		l.AppendTries = 3
 	}
-	set(&l.Append, 10*time.Second)
+	set(&l.Append, 5*time.Second)
 	set(&l.Retry, time.Second)
 	set(&l.Ahead, 10*time.Minute)
 	set(&l.Purge, time.Second)
 	set(&l.Grace, 3*time.Second)
-	set(&l.Slow, 5*time.Second)
+	set(&l.Slow, 3*time.Second)
 	return l
 }
 

@@ -21,6 +21,12 @@ type Session interface {
 	Close()
 }
 
+// Ailing may be implemented by a session that can find out by itself that it
+// can do no more: an inbox that takes nothing shows nowhere else.
+type Ailing interface {
+	Err() error
+}
+
 // InboxInfo is what the inbox stream holds.
 type InboxInfo struct {
 	FirstSeq uint64 // of the first command; LastSeq + 1 when there is none

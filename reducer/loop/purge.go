@@ -55,7 +55,7 @@ func (t *Term) purge() {
 		defer t.inbox.running.Store(false)
 		ctx, cancel := context.WithTimeout(t.grace, t.o.Limits.Append)
 		defer cancel()
-		if err := t.session.Inbox().Purge(ctx, upTo+1); err != nil {
+		if err := t.session.Inbox().Purge(ctx, upTo+1); err != nil && t.grace.Err() == nil {
 			t.o.Log.Warn("the inbox was not purged", "upTo", upTo, "error", err)
 		}
 	})

@@ -111,6 +111,15 @@ func TestRunTerms(t *testing.T) {
 			}
 		},
 		"commit": func(w *world) { w.store.commitErr = damage{} },
+		"session": func(w *world) {
+			w.sick = errors.New("the inbox takes nothing")
+			w.connect = func(int) error {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				w.sick = nil
+				return nil
+			}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,10 +43,14 @@ func (i Info) Ready() bool { return i.Phase == PhaseReady && i.Reason == "" }
 type Status struct {
 	mu    sync.Mutex
 	info  Info
-	task  string    // what the loop waits for, such as a commit of the store
-	began time.Time // when it began to
+	tasks []*task // what the loop waits for, such as a commit of the store
 	slow  time.Duration
 	now   func() time.Time
+}
+
+type task struct {
+	name  string
+	began time.Time
 }
 
 // NewStatus returns the status of a loop that has not begun.
@@ -59,12 +64,11 @@ func (s *Status) Info() Info {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	info := s.info
-	if s.task == "" || s.slow == 0 {
-		return info
-	}
-	if took := s.now().Sub(s.began); took > s.slow && info.Reason == "" {
-		info.Reason = fmt.Sprintf("%s takes %s", s.task, took.Round(time.Second))
-		info.Since = s.began
+	for _, t := range s.tasks {
+		took := s.now().Sub(t.began)
+		if s.slow > 0 && took > s.slow && info.Reason == "" {
+			info.Reason, info.Since = fmt.Sprintf("%s takes %s", t.name, took.Round(time.Second)), t.began
+		}
 	}
 	return info
 }
@@ -78,14 +82,16 @@ func (s *Status) set(phase Phase, reason string) {
 	s.info.Phase, s.info.Reason, s.info.Since = phase, reason, s.now()
 }
 
-func (s *Status) begin(task string) (end func()) {
+// begin notes that the loop waits for something, until end is called.
+func (s *Status) begin(name string) (end func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.task, s.began = task, s.now()
+	t := &task{name, s.now()}
+	s.tasks = append(s.tasks, t)
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.task = ""
+		s.tasks = slices.DeleteFunc(s.tasks, func(other *task) bool { return other == t })
 	}
 }
 

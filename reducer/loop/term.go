@@ -181,9 +181,21 @@ func (t *Term) gateOpen(ctx context.Context) bool {
 	}
 }
 
-// healthy: a read error poisons what was decided, and a store that found itself
-// damaged in the background must not be built on.
+// ails is what the session found wrong with itself.
+func (t *Term) ails() error {
+	if s, ok := t.session.(Ailing); ok {
+		return s.Err()
+	}
+	return nil
+}
+
+// healthy: a read error poisons what was decided, a store that found itself
+// damaged in the background must not be built on, and a session may be at its
+// end without an error to anybody.
 func (t *Term) healthy() error {
+	if err := t.ails(); err != nil {
+		return err
+	}
 	if err := t.state.Err(); err != nil {
 		return fmt.Errorf("%w: %w", ErrStore, err)
 	}
