@@ -416,3 +416,118 @@ func foldedDigest(t *testing.T, r *clienttest.Reducer) string {
 	}
 	return digest
 }
+
+// TestQueryPlan: a pinned plan comes back by its id, and as the run's active one.
+func TestQueryPlan(t *testing.T) {
+	ctx := integration(t)
+	_, nc := start(ctx, t, t.TempDir(), clienttest.Options{})
+	for _, d := range publish(ctx, t, nc, []*events.Message{
+		openDesk("c1"), command("c1", "host", `{"type":"startRun","runId":"r1"}`),
+		command("c1", "host", `{"type":"pinPlan","runId":"r1","planId":"p1","form":"opaque","document":{"steps":["a","<b>"]}}`),
+		command("c1", "host", `{"type":"activatePlan","runId":"r1","planId":"p1","expectedPlan":"none"}`),
+	}) {
+		if d.Outcome != events.OutcomeAccepted {
+			t.Fatal(d)
+		}
+	}
+	for _, request := range []string{`{"runId":"r1","planId":"p1"}`, `{"runId":"r1"}`} {
+		var got wire.PlanResponse
+		if err := ask(t, nc, wire.Plan, "c1", request, &got); err != nil {
+			t.Fatal(err)
+		}
+		if string(got.Plan) != `{"steps":["a","<b>"]}` || got.RunPlanHash != schema.HashOf(got.Plan) || got.Form != "opaque" || got.PinnedSequence != 3 {
+			t.Errorf("%s: %+v", request, got)
+		}
+	}
+	var e *wire.Error
+	err := ask(t, nc, wire.Plan, "c1", `{"runId":"r1","planId":"p2"}`, &struct{}{})
+	if !errors.As(err, &e) || e.Code != wire.NotFound || e.Reason != "run_plan_missing" {
+		t.Errorf("%+v", err)
+	}
+}
+
+// TestSubmitEndpoint: of the headers only the id goes on; without one the
+// service gives one.
+func TestSubmitEndpoint(t *testing.T) {
+	ctx := integration(t)
+	_, nc := start(ctx, t, t.TempDir(), clienttest.Options{})
+	send := func(subject, body string, header nats.Header) (*nats.Msg, *events.Decision) {
+		m, err := nc.RequestMsg(&nats.Msg{Subject: subject, Data: []byte(body), Header: header}, 10*time.Second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := events.ParseDecision(m.Data)
+		if err != nil {
+			t.Fatalf("%v: %s", err, m.Data)
+		}
+		return m, d
+	}
+	m, d := send("aiws.submit.c1.host.startRun", `{"type":"startRun","runId":"r1"}`, nil)
+	if m.Header.Get(wire.HeaderFinal) != "false" || d.CommandID == "" || d.CommandID != m.Header.Get(wire.HeaderCommandID) {
+		t.Errorf("%v %+v", m.Header, d)
+	}
+	_, d = send("aiws.submit.c1.host.openContract", string(openDesk("c1").Body), nats.Header{
+		wire.HeaderCommandID: {"open"}, wire.HeaderReply: {"aiws.q.status"}, "Nats-Rollup": {"all"}, "Nats-Expected-Last-Msg-Id": {"x"},
+		"Nats-Expected-Last-Sequence": {"77"}, "Nats-Schedule": {"@every 1s"}, "Nats-TTL": {"1s"},
+	})
+	if d.Outcome != events.OutcomeAccepted || d.CommandID != "open" {
+		t.Errorf("%+v", d)
+	}
+	if _, d = send("aiws.submit.c1.host.nonsense", `{`, nil); d.Code != events.CodeSubjectInvalid {
+		t.Errorf("%+v", d)
+	}
+}
+
+// flood sends requests without waiting and counts the codes of the answers.
+func flood(t *testing.T, nc *nats.Conn, subject, data string, count int) map[string]int {
+	t.Helper()
+	inbox := nc.NewInbox()
+	sub, err := nc.SubscribeSync(inbox)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range count {
+		if err := nc.PublishRequest(subject, inbox, []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	codes := map[string]int{}
+	for range count {
+		m, err := sub.NextMsg(10 * time.Second)
+		if err != nil {
+			t.Fatalf("after %v: %v", codes, err)
+		}
+		codes[m.Header.Get(micro.ErrorCodeHeader)]++
+	}
+	return codes
+}
+
+// TestQueryLimits: too many questions are told so, each of them, and a flooder
+// of submit takes nothing from another principal.
+func TestQueryLimits(t *testing.T) {
+	ctx := integration(t)
+	_, nc := start(ctx, t, t.TempDir(), clienttest.Options{Queries: projections.QueryLimits{Workers: 1, Waiting: 2, PerPrincipal: 3}})
+	publish(ctx, t, nc, []*events.Message{openDesk("c1")})
+	codes := flood(t, nc, wire.List.Subject("c1"), `{"projection":"decisions"}`, 3000)
+	if codes[""] == 0 || codes["503"] == 0 || codes[""]+codes["503"] != 3000 {
+		t.Errorf("questions: %v", codes)
+	}
+	flooder, err := nats.Connect(nc.ConnectedUrl())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer flooder.Close()
+	done := make(chan map[string]int)
+	go func() {
+		done <- flood(t, flooder, "aiws.submit.c1.flooder.startRun", `{"type":"startRun","runId":"r1"}`, 3000)
+	}()
+	for i := range 20 {
+		m, err := nc.Request("aiws.submit.c1.host.startRun", fmt.Appendf(nil, `{"type":"startRun","runId":"h%d"}`, i), 5*time.Second)
+		if err != nil || m.Header.Get(micro.ErrorCodeHeader) != "" {
+			t.Fatalf("%v %v", m, err)
+		}
+	}
+	if codes := <-done; codes[""] == 0 || codes["429"] == 0 || codes[""]+codes["429"] != 3000 {
+		t.Errorf("commands: %v", codes)
+	}
+}

@@ -168,6 +168,9 @@ func findPin(reader *state.Reader, asOf wire.AsOf, contract string, r *wire.Plan
 		if !ok {
 			return nil, wire.Errorf(wire.NotFound, "no run %q in contract %q", r.RunID, contract)
 		}
+		if run.PlanID == events.PlanNone {
+			return nil, planError(&plan.Error{Code: plan.ErrMissing.Error(), RunID: r.RunID, PlanID: run.PlanID, Check: "row", Message: "the run has no active plan"})
+		}
 		r.PlanID = run.PlanID
 	}
 	at := pin{place: place{asOf: asOf}}
@@ -220,7 +223,7 @@ func planError(err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	answer := wire.Errorf(wire.Integrity, "%s: %s", e.Check, e.Message)
+	answer := wire.Errorf(wire.Integrity, "run %q, plan %q: %s: %s", e.RunID, e.PlanID, e.Check, e.Message)
 	if errors.Is(err, plan.ErrMissing) {
 		answer.Code = wire.NotFound
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -75,7 +76,8 @@ func (c *Client) ask(ctx context.Context, e wire.Endpoint, contract string, requ
 	if err != nil {
 		return err
 	}
-	m, err := c.nc.RequestWithContext(ctx, e.Subject(contract), data)
+	subject := e.Subject(contract)
+	m, err := c.request(ctx, &nats.Msg{Subject: subject, Data: data})
 	if err == nil {
 		err = serviceError(m)
 	}
@@ -84,6 +86,41 @@ func (c *Client) ask(ctx context.Context, e wire.Endpoint, contract string, requ
 	}
 	if err := json.Unmarshal(m.Data, answer); err != nil {
 		return fmt.Errorf("%s: the answer: %w", e, err)
+	}
+	return nil
+}
+
+// request is a request that ends soon when the server does not let us ask.
+func (c *Client) request(ctx context.Context, m *nats.Msg) (answer *nats.Msg, err error) {
+	ctx, end := c.unlessRefused(ctx, m.Subject)
+	defer end(&err)
+	return c.nc.RequestMsgWithContext(ctx, m)
+}
+
+// unlessRefused is a context that ends soon where the server says that this user
+// may not publish to a subject, or one that begins so: it says it beside all
+// answers. end puts that in the place of the error.
+func (c *Client) unlessRefused(ctx context.Context, subject string) (_ context.Context, end func(*error)) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	soon := time.AfterFunc(refusedSoon, func() {
+		if err := c.refusal(subject); err != nil {
+			cancel(fmt.Errorf("%w: %w", ErrNotPermitted, err))
+		}
+	})
+	return ctx, func(err *error) {
+		if cause := context.Cause(ctx); *err != nil && errors.Is(cause, ErrNotPermitted) {
+			*err = cause
+		}
+		soon.Stop()
+		cancel(nil)
+	}
+}
+
+// refusal is what the server last said about publishing to a subject, or to one
+// that begins with it, when this user may not; or nil.
+func (c *Client) refusal(subject string) error {
+	if err := c.nc.LastError(); err != nil && errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject) {
+		return err
 	}
 	return nil
 }
@@ -106,8 +143,6 @@ func (c *Client) explain(err error) error {
 	switch {
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, exchange.ErrNoInbox):
 		return fmt.Errorf("%w at %s", ErrNoReducer, c.nc.ConnectedUrlRedacted())
-	case errors.Is(err, nats.ErrPermissionViolation):
-		return fmt.Errorf("%w: %w", ErrNotPermitted, err)
 	}
 	return err
 }

@@ -115,11 +115,9 @@ func (r *logReader) session(ctx context.Context, yield func(Entry, error) bool) 
 const logAhead = 8 // blocks asked for ahead
 
 func (r *logReader) consumer(ctx context.Context) (jetstream.Consumer, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.client.o.Request)
-	defer cancel()
 	config := readerConfig("an AIWS log reader")
 	config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, r.next
-	return r.client.js.CreateConsumer(ctx, r.stream, config)
+	return r.client.newReader(ctx, r.stream, config)
 }
 
 // block gives the decisions of one block.

@@ -25,6 +25,19 @@ func readerConfig(description string) jetstream.ConsumerConfig {
 	}
 }
 
+// newReader makes a consumer on the server.
+func (c *Client) newReader(ctx context.Context, stream string, config jetstream.ConsumerConfig) (_ jetstream.Consumer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, c.o.Request)
+	defer cancel()
+	ctx, end := c.unlessRefused(ctx, "$JS.API.CONSUMER.CREATE."+stream)
+	defer end(&err)
+	consumer, err := c.js.CreateConsumer(ctx, stream, config)
+	if err != nil {
+		return nil, c.explain(err)
+	}
+	return consumer, nil
+}
+
 // errGap: what the server sent is not what arrived.
 var errGap = errors.New("messages were lost on the way")
 

@@ -273,7 +273,7 @@ const serviceWait = 15 * time.Second
 func (s *submission) request(ctx context.Context, m *nats.Msg) (*nats.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceWait)
 	defer cancel()
-	answer, err := s.client.nc.RequestMsgWithContext(ctx, m)
+	answer, err := s.client.request(ctx, m)
 	if err != nil {
 		return nil, err
 	}

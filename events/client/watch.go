@@ -113,7 +113,7 @@ func (w *watch) check() error {
 func (w *watch) session(ctx context.Context, yield func(Change, error) bool) (more bool, err error) {
 	consumer, err := w.consumer(ctx)
 	if err != nil {
-		return true, w.client.explain(err)
+		return true, err
 	}
 	info := consumer.CachedInfo()
 	if !w.begun {
@@ -141,8 +141,6 @@ const watchAhead = 256 // messages asked for ahead
 // consumer makes an ephemeral reader on the server. With one filter, the
 // server's permissions can bound what a user reads.
 func (w *watch) consumer(ctx context.Context) (jetstream.Consumer, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.client.o.Request)
-	defer cancel()
 	config := readerConfig("an AIWS watcher")
 	config.FilterSubject = wire.Filter(w.o.Contract, w.o.Projection)
 	if w.o.Key != "" {
@@ -156,7 +154,7 @@ func (w *watch) consumer(ctx context.Context) (jetstream.Consumer, error) {
 	default:
 		config.DeliverPolicy = jetstream.DeliverNewPolicy
 	}
-	return w.client.js.CreateConsumer(ctx, wire.BucketStream, config)
+	return w.client.newReader(ctx, wire.BucketStream, config)
 }
 
 // catchUp notes that what was there has been given; false ends the watch.
