@@ -48,7 +48,7 @@ func TestServeRefuses(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"a second one", 1, fmt.Sprintf("is used by process %d; stop it or name another directory", s.process.Pid), []string{"--data", data, "--listen", "127.0.0.1:0"}},
+		{"a second one", 1, fmt.Sprintf("is in use by process %d; stop it or name another directory", s.process.Pid), []string{"--data", data, "--listen", "127.0.0.1:0"}},
 		{"a port in use", 1, "another server listens there; stop it, or choose another address with --listen", []string{"--listen", address}},
 		{"no server", 1, "no NATS server at nats://127.0.0.1:1", []string{"--nats", "nats://127.0.0.1:1"}},
 		{"small messages", 1, "max_payload is 1048576 bytes, a reducer needs at least 4194304", []string{"--nats", natsServer(t, 0)}},
@@ -70,7 +70,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 	for _, name := range []string{"show runs", "digest", "status", "export", "verify", "replay"} {
 		args := append(strings.Fields(name), "--data", data)
-		if r := run(t, "", "reducer", args...); r.code != exit.Failure || !strings.Contains(r.stderr, "is used by process") {
+		if r := run(t, "", "reducer", args...); r.code != exit.Failure || !strings.Contains(r.stderr, "is in use by process") {
 			t.Errorf("%s of a directory in use: %s", name, r)
 		}
 		args[len(args)-1] = filepath.Join(t.TempDir(), "none")
