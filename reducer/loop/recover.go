@@ -180,13 +180,20 @@ func (t *Term) checkInbox(ctx context.Context) error {
 // inboxAhead is the error for an inbox that begins after the folded log. Where
 // the log has grown since, another reducer is at work and has purged the inbox.
 func (t *Term) inboxAhead(ctx context.Context, info InboxInfo) error {
-	if err := t.checkEnd(ctx); err != nil {
-		return err
+	_, err := t.session.Log().Get(ctx, t.last.LogSeq+1)
+	switch {
+	case err == nil:
+		return errGrew
+	case !errors.Is(err, ErrAbsent):
+		return fmt.Errorf("recover: read block %d: %w", t.last.LogSeq+1, err)
 	}
 	return fmt.Errorf("%w: the inbox begins at command %d, the log ends at command %d: the log was replaced by an older one "+
 		"or has lost its end, or commands were deleted by hand; if the log is known to be whole, delete the inbox stream and start again",
 		ErrIntegrity, info.FirstSeq, t.last.CommandSeq)
 }
+
+// errGrew ends a term that read the log while somebody else was writing it.
+var errGrew = fmt.Errorf("%w: the log grew while it was read; another reducer may be writing it", ErrLost)
 
 // foldTail folds what the store does not have and archives what the archive
 // does not have.
@@ -249,7 +256,7 @@ func (t *Term) checkEnd(ctx context.Context) error {
 	_, err = t.session.Log().Get(ctx, t.last.LogSeq+1)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%w: the log grew while it was read; another reducer may be writing it", ErrLost)
+		return errGrew
 	case errors.Is(err, ErrAbsent):
 		return fmt.Errorf("%w: the log ends at block %d, but block %d cannot be read: restore it from the archive",
 			ErrIntegrity, info.LastSeq, t.last.LogSeq+1)
