@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
@@ -19,7 +21,7 @@ func (a *audit) checkNodes(l *ledgerAudit) {
 	}
 	bound := l.boundAttempts()
 	for _, n := range l.runs {
-		if n.row.GraphID == "" {
+		if n.row.GraphID == "" && n.row.GraphHash == "" {
 			continue
 		}
 		graph := l.graphs[n.row.GraphID]
@@ -111,6 +113,9 @@ func (a *audit) checkNode(g *graphAudit, i int) {
 	if node.Done+node.Closed != done+closed+decided || node.Done < done || node.Closed < closed {
 		a.failf("node %q of run %q: %d edges done, %d closed, counted %d, %d and %d behind a DECISION",
 			spec.ID, g.run, node.Done, node.Closed, done, closed, decided)
+	}
+	if !slices.Contains([]string{"", events.NodeStateCompleted, events.NodeStateSkipped}, node.State) {
+		a.failf("node %q of run %q is %q", spec.ID, g.run, node.State)
 	}
 	incoming := int64(len(spec.DependsOn))
 	shut := incoming > 0 && node.Closed == incoming

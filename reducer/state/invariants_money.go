@@ -165,13 +165,22 @@ func (a *audit) checkGrant(l *ledgerAudit, n named[*Grant], grants map[string]*G
 	}
 }
 
-// checkApprovals checks 0 <= used <= uses, and that each use is held by an
-// attempt that was not released, or by a node.
+// checkApprovals checks 0 <= used <= uses, that each use is held by an attempt
+// that was not released or by a node, and that operations do what was approved.
 func (a *audit) checkApprovals(l *ledgerAudit) {
 	for _, n := range l.attempts {
 		released := n.row.DispatchedAt == nil && n.row.State != events.AttemptStatePrepared
 		if n.row.ApprovalID != "" && !released {
 			l.approvalU[n.row.ApprovalID]++
+		}
+	}
+	byID := make(map[string]*Approval, len(l.approvals))
+	for _, n := range l.approvals {
+		byID[n.id] = n.row
+	}
+	for _, n := range l.operations {
+		if approval := byID[n.row.ApprovalID]; n.row.ApprovalID != "" && (approval == nil || approval.RunID != n.row.RunID || approval.Fingerprint != n.row.Fingerprint) {
+			a.failf("operation %q is not what approval %q approves", n.id, n.row.ApprovalID)
 		}
 	}
 	for _, n := range l.approvals {

@@ -1,6 +1,8 @@
 package state
 
 import (
+	"slices"
+
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
@@ -122,7 +124,7 @@ func (a *audit) checkWaits(l *ledgerAudit) {
 	for _, n := range l.waits {
 		wait, t := n.row, l.tally(n.row.RunID)
 		isPending := wait.State == WaitPending
-		if isPending == (wait.SatisfiedAt != nil) || isPending && wait.Proved != "" {
+		if !isPending && wait.State != WaitSatisfied || isPending == (wait.SatisfiedAt != nil) || isPending && wait.Proved != "" {
 			a.failf("wait %q is %s, satisfied at %v, proved %q", n.id, wait.State, wait.SatisfiedAt, wait.Proved)
 		}
 		if wait.Proved != "" {
@@ -183,6 +185,9 @@ func (a *audit) checkRun(l *ledgerAudit, id string, run *Run, t *runTally) {
 	a.same(t.approvalsProved, t.approvalNodes, "run %q completed APPROVAL nodes", id)
 	if run.Terminal() && t.unsettled > 0 {
 		a.failf("run %q is %s with %d unsettled attempts", id, run.State, t.unsettled)
+	}
+	if !slices.Contains(schema.RunStates, run.State) {
+		a.failf("run %q is %q", id, run.State)
 	}
 	if run.PausedFromWaiting && run.State != events.RunPaused {
 		a.failf("run %q is %s and paused from WAITING", id, run.State)

@@ -52,7 +52,8 @@ func (a *audit) checkFirings(l *ledgerAudit, id string, trigger *Trigger, terms 
 			a.failf("trigger %q fired at %s, out of order or later than now %s", id, n.row.At, l.ledger.Now)
 		}
 	}
-	if len(firings) > 0 && (trigger.LastFiredAt == nil || !trigger.LastFiredAt.Equal(firings[len(firings)-1].row.At)) {
+	last := trigger.LastFiredAt
+	if (last != nil) != (len(firings) > 0) || last != nil && !last.Equal(firings[len(firings)-1].row.At) {
 		a.failf("trigger %q: lastFiredAt is not the newest firing", id)
 	}
 }
