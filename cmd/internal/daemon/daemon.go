@@ -72,7 +72,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer d.stop()
-	d.beside("the KV mirror", d.mirror.Run)
+	// It takes the last blocks along, so it ends after the loop.
+	d.beside(context.WithoutCancel(ctx), "the KV mirror", d.mirror.Run)
 	watching, done := context.WithCancel(ctx)
 	defer done()
 	go watch(watching, d.status, o.Log)
@@ -170,9 +171,9 @@ func (d *daemon) stop() {
 	}
 }
 
-// beside runs f beside the terms until the daemon stops.
-func (d *daemon) beside(name string, f func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
+// beside runs f beside the terms until ctx ends or the daemon stops.
+func (d *daemon) beside(ctx context.Context, name string, f func(context.Context) error) {
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

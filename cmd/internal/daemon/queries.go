@@ -13,10 +13,11 @@ import (
 )
 
 // startQueries begins to answer questions, once: the service makes its own
-// connection again when it is lost.
-func (d *daemon) startQueries() {
+// connection again when it is lost. It ends with ctx, so that no long question
+// keeps the store from closing.
+func (d *daemon) startQueries(ctx context.Context) {
 	d.queries.Do(func() {
-		d.beside("the query service", func(ctx context.Context) error { return projections.ServeQueries(ctx, d.queryOptions()) })
+		d.beside(ctx, "the query service", func(ctx context.Context) error { return projections.ServeQueries(ctx, d.queryOptions()) })
 	})
 }
 

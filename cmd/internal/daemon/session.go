@@ -30,7 +30,7 @@ func (s *session) OpenDoors(ctx context.Context) error {
 	if err := s.Session.OpenDoors(ctx); err != nil {
 		return err
 	}
-	s.daemon.startQueries()
+	s.daemon.startQueries(ctx)
 	if err := s.startScheduler(); err != nil {
 		return err
 	}
