@@ -24,6 +24,7 @@ type MirrorOptions struct {
 	Generation func() string
 
 	Shard    int64
+	Shards   int64        // that write the same bucket; 1 when 0
 	Replicas int          // of a bucket that is made; 1 when 0
 	Log      *slog.Logger // optional
 	Limits   MirrorLimits // zero fields get their defaults
@@ -122,9 +123,7 @@ func NewMirror(o MirrorOptions) (*Mirror, error) {
 	if o.Generation == nil {
 		o.Generation = func() string { return "" }
 	}
-	if o.Replicas == 0 {
-		o.Replicas = 1
-	}
+	o.Shards, o.Replicas = max(o.Shards, 1), max(o.Replicas, 1)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

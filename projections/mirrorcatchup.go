@@ -200,7 +200,7 @@ func (s *mirrorSession) removeStale() (err error) {
 	if err != nil {
 		return err
 	}
-	if len(hashed) > 0 {
+	if len(hashed) > 0 && s.m.o.Shards == 1 {
 		if err := knownHashes(state.NewReader(v), v, hashed); err != nil {
 			return err
 		}
@@ -220,7 +220,7 @@ func (s *mirrorSession) suspects(v *View) (stale []mirrorRow, hashed map[string]
 		switch {
 		case !ok: // a cursor
 			return nil
-		case place.Hashed:
+		case place.ContractHashed || place.KeyHashed:
 			hashed[key] = true
 			return nil
 		}
@@ -229,10 +229,24 @@ func (s *mirrorSession) suspects(v *View) (stale []mirrorRow, hashed map[string]
 				return err
 			}
 		}
-		stale = append(stale, mirrorRow{key: key})
-		return nil
+		ours, err := s.ours(v, place.Contract)
+		if ours {
+			stale = append(stale, mirrorRow{key: key})
+		}
+		return err
 	})
 	return stale, hashed, err
+}
+
+// ours says whether rows of a contract are this shard's to delete: all of them
+// where no other shard writes the bucket.
+func (s *mirrorSession) ours(v *View, contract string) (bool, error) {
+	if s.m.o.Shards == 1 {
+		return true, nil
+	}
+	key, _ := state.MirroredKey(state.Missions, contract, contract)
+	value, err := v.Get(key)
+	return value != nil, err
 }
 
 // eachKey calls f for each key of the bucket that is not deleted.

@@ -29,7 +29,8 @@ func (m *Mirror) LogSeq(ctx context.Context) (seq uint64, err error) {
 }
 
 // Discard implements loop.Follower: the bucket is emptied, and filled again
-// after the next Open.
+// after the next Open. Where other shards write it too, only the cursor goes:
+// every row is compared then.
 func (m *Mirror) Discard(ctx context.Context) error {
 	m.mu.Lock()
 	if m.interrupt != nil {
@@ -43,6 +44,9 @@ func (m *Mirror) Discard(ctx context.Context) error {
 		}
 		if err != nil {
 			return err
+		}
+		if m.o.Shards > 1 {
+			return bucket.Purge(ctx, jetstream.WithPurgeSubject(m.cursorSubject()))
 		}
 		return bucket.Purge(ctx)
 	})

@@ -152,20 +152,30 @@ func (r viewRows) Scan(lower, upper []byte, reverse bool, f func(key, value []by
 	return v.Scan(lower, upper, reverse, f)
 }
 
-// ensureBucket makes the stream beneath the bucket. It is an ordinary bucket
-// but for what a client library does not set: PersistMode, and that nobody may
-// roll it up.
+// ensureBucket makes the stream beneath the bucket, or checks that the one there
+// is can be one.
 func (s *mirrorSession) ensureBucket(ctx context.Context) error {
-	_, err := s.js.Stream(ctx, wire.BucketStream)
-	if !errors.Is(err, jetstream.ErrStreamNotFound) {
-		return err
+	bucket, err := s.js.Stream(ctx, wire.BucketStream)
+	switch {
+	case err == nil:
+		have := bucket.CachedInfo().Config
+		return checkBucket(&have)
+	case errors.Is(err, jetstream.ErrStreamNotFound):
+		_, err = s.js.CreateStream(ctx, bucketConfig(s.m.o.Replicas))
 	}
+	return err
+}
+
+// bucketConfig is that of an ordinary bucket but for what client libraries do
+// not set: it need not be on disk before an acknowledgement, and nobody may
+// roll it up.
+func bucketConfig(replicas int) jetstream.StreamConfig {
 	config := jetstream.StreamConfig{
 		Name:              wire.BucketStream,
 		Description:       "AIWS rows, derived from the decision log",
 		Subjects:          []string{wire.BucketPrefix + ">"},
 		Storage:           jetstream.FileStorage,
-		Replicas:          s.m.o.Replicas,
+		Replicas:          replicas,
 		MaxMsgsPerSubject: 1,
 		MaxMsgs:           -1,
 		MaxBytes:          -1,
@@ -176,11 +186,30 @@ func (s *mirrorSession) ensureBucket(ctx context.Context) error {
 		AllowDirect:       true,
 		DenyDelete:        true,
 	}
-	if s.m.o.Replicas == 1 {
+	if replicas == 1 {
 		config.PersistMode = jetstream.AsyncPersistMode
 	}
-	_, err = s.js.CreateStream(ctx, config)
-	return err
+	return config
+}
+
+// checkBucket refuses a bucket that forgets rows, or that rows come into from
+// elsewhere.
+func checkBucket(have *jetstream.StreamConfig) error {
+	fault := ""
+	switch {
+	case len(have.Subjects) != 1 || have.Subjects[0] != wire.BucketPrefix+">":
+		fault = fmt.Sprintf("has the subjects %q", have.Subjects)
+	case have.MaxAge != 0 || have.MaxMsgs > 0 || have.Discard != jetstream.DiscardNew:
+		fault = "forgets rows (an age, a number of messages, or its discard policy)"
+	case !have.AllowDirect || have.Sealed || have.NoAck:
+		fault = "cannot be read directly, or takes nothing"
+	case have.Mirror != nil || len(have.Sources) > 0 || have.SubjectTransform != nil:
+		fault = "has other sources than the reducer"
+	}
+	if fault == "" {
+		return nil
+	}
+	return fmt.Errorf("stream %s %s; delete it, it is made again from the log", wire.BucketStream, fault)
 }
 
 func (m *Mirror) cursorSubject() string { return wire.BucketPrefix + wire.CursorKey(m.o.Shard) }

@@ -191,7 +191,8 @@ func (s *submission) uncertain(err error) error { return &Uncertain{Command: s.c
 
 // await waits for the decision of a command that was sent.
 func (s *submission) await(ctx context.Context) (Decision, error) {
-	refused := time.After(refusedSoon)
+	refused := time.NewTicker(refusedSoon)
+	defer refused.Stop()
 	pause, full := s.client.o.Resend, fullPause
 	again := time.NewTimer(pause)
 	defer again.Stop()
@@ -199,7 +200,7 @@ func (s *submission) await(ctx context.Context) (Decision, error) {
 		select {
 		case <-ctx.Done():
 			return Decision{}, s.uncertain(ctx.Err())
-		case <-refused:
+		case <-refused.C:
 			if err := s.pending.Refusal(); err != nil {
 				return Decision{}, fmt.Errorf("%w: %w", ErrNotPermitted, err)
 			}

@@ -50,7 +50,7 @@ type Change struct {
 	Contract   string
 	Projection string
 	Key        string
-	Hashed     bool // Contract or Key are a hash of a long id; Row has the id
+	Hashed     bool // Contract or Key has a hash in the place of a long id that is not known here
 
 	Seq   uint64          // commandSeq of the decision that changed it last
 	Block uint64          // sequence on the log of its block
@@ -176,9 +176,10 @@ func (w *watch) change(m jetstream.Msg) (c Change, wanted bool, err error) {
 	if !ok {
 		return c, false, nil // of a later version
 	}
-	c = Change{Contract: place.Contract, Projection: place.Projection, Key: place.Key, Hashed: place.Hashed}
+	c = Change{Contract: place.Contract, Projection: place.Projection, Key: place.Key}
 	if m.Headers().Get("KV-Operation") != "" {
 		c.Kind = Deleted
+		w.unhash(&c, place)
 		return c, w.caught, nil
 	}
 	row, err := wire.ParseRow(m.Data())
@@ -186,6 +187,7 @@ func (w *watch) change(m jetstream.Msg) (c Change, wanted bool, err error) {
 		return c, false, fmt.Errorf("watch: %s: %w", key, err)
 	}
 	c.Seq, c.Block, c.At, c.Row = row.Seq, row.Block, row.At, row.Row
+	w.unhash(&c, place)
 	if row.Seq < w.since || row.Seq == w.since && w.seen[key] {
 		return c, false, nil
 	}
@@ -195,4 +197,24 @@ func (w *watch) change(m jetstream.Msg) (c Change, wanted bool, err error) {
 	}
 	w.seen[key] = true
 	return c, true, nil
+}
+
+// idMembers names the member of a row that holds the id of its key.
+var idMembers = map[string]string{
+	"attempts": "attemptId", "exposure": "id", "missions": "contractId", "runs": "runId", "triggers": "triggerId", "waits": "waitId",
+}
+
+// unhash puts long ids in the place of their hashes: the key's from the row, the
+// contract's from what is watched.
+func (w *watch) unhash(c *Change, place wire.Place) {
+	if place.ContractHashed && w.o.Contract != "" {
+		c.Contract, place.ContractHashed = w.o.Contract, false
+	}
+	var row map[string]json.RawMessage
+	var id string
+	if place.KeyHashed && json.Unmarshal(c.Row, &row) == nil && json.Unmarshal(row[idMembers[c.Projection]], &id) == nil {
+		scope, _, _ := strings.Cut(c.Key, "=sha256=")
+		c.Key, place.KeyHashed = scope+id, false
+	}
+	c.Hashed = place.ContractHashed || place.KeyHashed
 }

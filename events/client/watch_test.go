@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -118,6 +119,9 @@ func TestWatch(t *testing.T) {
 	if got = one.until(t, caughtUp); len(got) != 2 || got[0].Key != "contract/c2" {
 		t.Errorf("one key: %+v", got)
 	}
+	long := strings.Repeat("=", 99)
+	submit(ctx, t, c, "c1", &schema.StartRun{RunID: long})
+	w.until(t, func(c client.Change) bool { return c.Key == long && !c.Hashed })
 	all := 0
 	for _, err := range c.Watch(ctx, client.WatchOptions{Once: true}) {
 		if err != nil {
@@ -125,7 +129,7 @@ func TestWatch(t *testing.T) {
 		}
 		all++
 	}
-	if all != 4+2+2 { // runs, missions, exposure
+	if all != 5+2+2 { // runs, missions, exposure
 		t.Errorf("once: %d changes", all)
 	}
 }

@@ -68,7 +68,7 @@ type Cursor struct {
 // CursorKey is the key of a shard's cursor.
 func CursorKey(shard int64) string { return fmt.Sprintf("_cursor.%d", shard) }
 
-// exposureKeys are the scopes of the projection exposure: its keys are a scope,
+// exposureScopes are the scopes of the projection exposure: its keys are a scope,
 // a slash and an id.
 var exposureScopes = []string{"contract", "grant"}
 
@@ -82,12 +82,12 @@ func Key(contract, projection, key string) string {
 	return schema.KVToken(contract) + "." + projection + "." + schema.KVToken(key)
 }
 
-// Place is what a key of the bucket says.
+// Place is what a key of the bucket says. An id that is long stands there as a
+// hash; the row itself names it.
 type Place struct {
 	Contract, Projection, Key string
-	// Hashed says that an id in the key is a hash, since it is long: Contract or
-	// Key are then as the key has them. The row itself names the id.
-	Hashed bool
+
+	ContractHashed, KeyHashed bool // Contract, or the id in Key, is the hash
 }
 
 // ParseKey reads a key of the bucket; ok is false for one that is no row's.
@@ -97,22 +97,26 @@ func ParseKey(key string) (p Place, ok bool) {
 		return p, false
 	}
 	p.Projection = tokens[1]
-	scope := ""
 	if p.Projection == "exposure" {
 		if len(tokens) != 4 || !slices.Contains(exposureScopes, tokens[2]) {
 			return p, false
 		}
-		scope = tokens[2] + "/"
+		p.Key = tokens[2] + "/"
 	} else if len(tokens) != 3 {
 		return p, false
 	}
-	p.Contract, p.Key = tokens[0], scope+tokens[len(tokens)-1]
-	contract, ok1 := schema.DecodeToken(tokens[0])
-	id, ok2 := schema.DecodeToken(tokens[len(tokens)-1])
-	if p.Hashed = !ok1 || !ok2; !p.Hashed {
-		p.Contract, p.Key = contract, scope+id
-	}
+	id := ""
+	p.Contract, p.ContractHashed = decodeOrHash(tokens[0])
+	id, p.KeyHashed = decodeOrHash(tokens[len(tokens)-1])
+	p.Key += id
 	return p, true
+}
+
+func decodeOrHash(token string) (id string, hashed bool) {
+	if id, ok := schema.DecodeToken(token); ok {
+		return id, false
+	}
+	return token, true
 }
 
 // Filter is the keys of a contract and a projection, as a subject of the

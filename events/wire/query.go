@@ -162,8 +162,8 @@ func Decode(data []byte, request any) error {
 	return nil
 }
 
-// StatusRequest and DigestRequest ask for nothing in particular.
-type (
-	StatusRequest struct{}
-	DigestRequest struct{}
-)
+// StatusRequest asks what runs; there is nothing to say.
+type StatusRequest struct{}
+
+// DigestRequest asks for the digest; there is nothing to say.
+type DigestRequest struct{}

@@ -53,10 +53,10 @@ func TestKeys(t *testing.T) {
 			t.Errorf("got %s, want %s", got, c.want)
 		}
 		back, ok := ParseKey(got)
-		if !ok || back.Contract != c.contract || back.Projection != c.projection || back.Hashed != (c.key == long) {
+		if !ok || back.Contract != c.contract || back.Projection != c.projection || back.ContractHashed || back.KeyHashed != (c.key == long) {
 			t.Errorf("%s reads as %+v, %v", got, back, ok)
 		}
-		if !back.Hashed && back.Key != c.key {
+		if !back.KeyHashed && back.Key != c.key {
 			t.Errorf("%s is the key %q", got, back.Key)
 		}
 	}
