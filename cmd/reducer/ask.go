@@ -27,8 +27,11 @@ func (s *source) asking(ctx context.Context, f func(*client.Client) error) error
 		return coded(askStopped(ctx, s.data, f))
 	}
 	conn, err := s.nats.Connect("reducer", nats.NoReconnect())
-	if err != nil {
+	if errors.Is(err, nats.ErrNoServers) {
 		return fmt.Errorf("%w; %s", err, hintStopped)
+	}
+	if err != nil {
+		return err
 	}
 	defer conn.Close()
 	c, err := client.New(conn, client.Options{Request: s.nats.Timeout})

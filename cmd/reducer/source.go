@@ -65,7 +65,7 @@ func openRunning(ctx context.Context, f *natsflags.Flags) (*openedLog, error) {
 		conn.Close()
 		return nil, err
 	}
-	return opened(ctx, &openedLog{Log: log, conn: conn.NATS(), where: f.URL, close: conn.Close})
+	return opened(ctx, &openedLog{Log: log, conn: conn.NATS(), where: f.Server(), close: conn.Close})
 }
 
 // opened looks where the log ends.

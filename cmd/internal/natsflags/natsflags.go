@@ -5,6 +5,8 @@ package natsflags
 import (
 	"errors"
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -49,9 +51,20 @@ func (f *Flags) Connect(name string, more ...nats.Option) (*nats.Conn, error) {
 	}
 	conn, err := nats.Connect(f.URL, append(options, more...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", f.URL, err)
+		return nil, fmt.Errorf("connect to %s: %w", f.Server(), err)
 	}
 	return conn, nil
+}
+
+// Server is the URL for people to read: without passwords.
+func (f *Flags) Server() string {
+	servers := strings.Split(f.URL, ",")
+	for i, server := range servers {
+		if u, err := url.Parse(strings.TrimSpace(server)); err == nil {
+			servers[i] = u.Redacted()
+		}
+	}
+	return strings.Join(servers, ",")
 }
 
 // Options gives the flags as options of the client.

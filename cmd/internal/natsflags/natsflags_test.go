@@ -49,3 +49,14 @@ func TestConnectNamesTheServer(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A password in a URL is nobody's to read.
+func TestServer(t *testing.T) {
+	f := parse(t, "--nats", "nats://bob:secret@127.0.0.1:1, nats://b:4222", "--timeout", "1s")
+	if got := f.Server(); got != "nats://bob:xxxxx@127.0.0.1:1,nats://b:4222" {
+		t.Errorf("got %s", got)
+	}
+	if _, err := f.Connect("test"); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("got %v", err)
+	}
+}
