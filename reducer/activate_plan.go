@@ -21,12 +21,9 @@ func (q *question) activatePlan(c *schema.ActivatePlan) ([]events.Event, *refusa
 	if c.PlanID == run.PlanID {
 		return reject(refuse(events.CodePlanUnchanged, "plan %q is active", c.PlanID))
 	}
-	plan, pinned := q.Plan(q.contract, c.RunID, c.PlanID)
+	plan, pinned := q.pin(c.RunID, c.PlanID)
 	if q.terms.Policy.RequirePinnedPlan && !pinned {
 		return reject(refuse(events.CodePlanNotPinned, "plan %q is not pinned", c.PlanID))
-	}
-	if pinned {
-		q.usePlan(c.RunID, c.PlanID)
 	}
 	return accept(&events.PlanActivated{
 		RunID: c.RunID, PlanID: c.PlanID, Previous: run.PlanID, RunPlanHash: plan.RunPlanHash,

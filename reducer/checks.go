@@ -50,6 +50,17 @@ func (q *question) runningRun(runID string) (state.Run, *refusal) {
 	return run, refused
 }
 
+// pin is the pin of a plan of the run; ok is false when it is not pinned. The
+// row is read after its use was told: what it said before may be what a damaged
+// row says, and that decides nothing.
+func (q *question) pin(runID, planID string) (pin state.Plan, ok bool) {
+	if _, ok := q.Plan(q.contract, runID, planID); !ok {
+		return state.Plan{}, false
+	}
+	q.usePlan(runID, planID)
+	return q.Plan(q.contract, runID, planID)
+}
+
 // usePlan tells that the command concerns a pinned plan of the run.
 func (q *question) usePlan(runID, planID string) {
 	if q.onPlan != nil {

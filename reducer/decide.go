@@ -24,7 +24,8 @@ type Reducer struct {
 }
 
 // PlanUse is told which pinned plan a command concerns, before the command is
-// decided (PLANS "Rehydration"). It decides nothing.
+// decided (PLANS "Rehydration"). It decides nothing; it may set the plan's row
+// right, if that is not what the log says.
 type PlanUse func(s *state.State, contract, runID, planID string)
 
 // OnPlan sets who is told of the use of pinned plans, nil for nobody.

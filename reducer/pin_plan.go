@@ -22,7 +22,7 @@ func (q *question) pinPlan(c *schema.PinPlan) ([]events.Event, *refusal) {
 	if fault != nil {
 		return reject(refuse(events.CodePlanInvalid, "%s", fault.Message).because(fault.Reason).at(fault.Pointer))
 	}
-	before, pinned := q.Plan(q.contract, c.RunID, c.PlanID)
+	before, pinned := q.pin(c.RunID, c.PlanID)
 	if !pinned {
 		return accept(&events.PlanPinned{
 			RunID: c.RunID, PlanID: c.PlanID, Form: pin.Form, RunPlanHash: pin.RunPlanHash, Envelope: pin.Envelope,

@@ -26,14 +26,19 @@ func Rehydrate(ctx context.Context, log Log, s *state.State, contract, runID, pl
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	row := &plan.Row{RunID: runID, PlanID: planID, Pin: plan.Pin{
-		Form: pin.Form, RunPlanHash: pin.RunPlanHash, Envelope: pin.Envelope,
-		Identity: pin.Identity, Params: pin.Params, ParamsHash: pin.ParamsHash,
-	}}
-	return plan.Rehydrate(row, event, runID, planID)
+	return plan.Rehydrate(PinOfRow(runID, planID, &pin), event, runID, planID)
 }
 
-func rowOf(e *events.PlanPinned) *plan.Row {
+// PinOfRow is the pin that the row of a plan says.
+func PinOfRow(runID, planID string, p *state.Plan) *plan.Row {
+	return &plan.Row{RunID: runID, PlanID: planID, Pin: plan.Pin{
+		Form: p.Form, RunPlanHash: p.RunPlanHash, Envelope: p.Envelope,
+		Identity: p.Identity, Params: p.Params, ParamsHash: p.ParamsHash,
+	}}
+}
+
+// PinOfEvent is the pin that an event says.
+func PinOfEvent(e *events.PlanPinned) *plan.Row {
 	return &plan.Row{RunID: e.RunID, PlanID: e.PlanID, Pin: plan.Pin{
 		Form: e.Form, RunPlanHash: e.RunPlanHash, Envelope: e.Envelope,
 		Identity: e.Identity, Params: e.Params, ParamsHash: e.ParamsHash,
@@ -61,7 +66,7 @@ func pinEvent(ctx context.Context, log Log, s *state.State, contract string, com
 	for i := range block.Entries {
 		if d := block.Entries[i].Decision; d.CommandSeq == commandSeq {
 			if pinned := pinnedBy(d); pinned != nil {
-				return rowOf(pinned), nil
+				return PinOfEvent(pinned), nil
 			}
 		}
 	}
@@ -80,12 +85,18 @@ func pinnedBy(d *events.Decision) *events.PlanPinned {
 // errFound ends a search of the log.
 var errFound = errors.New("found")
 
+// foundPin is the event that pinned a plan, and where it is.
+type foundPin struct {
+	*events.PlanPinned
+	made state.Meta
+}
+
 // findPin searches the whole log for the event that pinned a plan. There is at
 // most one; nil says that there is none.
-func findPin(ctx context.Context, log Log, contract, runID, planID string) (found *events.PlanPinned, commandSeq uint64, err error) {
+func findPin(ctx context.Context, log Log, contract, runID, planID string) (found *foundPin, err error) {
 	info, err := log.Info(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	err = ReadBlocks(ctx, log, info.FirstSeq, func(b *ReadBlock) error {
 		if b.Err != nil {
@@ -94,7 +105,7 @@ func findPin(ctx context.Context, log Log, contract, runID, planID string) (foun
 		for i := range b.Block.Entries {
 			d := b.Block.Entries[i].Decision
 			if pinned := pinnedBy(d); pinned != nil && d.Contract == contract && pinned.RunID == runID && pinned.PlanID == planID {
-				found, commandSeq = pinned, d.CommandSeq
+				found = &foundPin{pinned, state.Meta{CommandSeq: d.CommandSeq, LogSeq: b.Seq, At: d.At}}
 				return errFound
 			}
 		}
@@ -103,7 +114,7 @@ func findPin(ctx context.Context, log Log, contract, runID, planID string) (foun
 	if errors.Is(err, errFound) {
 		err = nil
 	}
-	return found, commandSeq, err
+	return found, err
 }
 
 // planTeller is a Decider that tells of the use of pinned plans.
@@ -121,48 +132,92 @@ func (t *Term) newDecider() Decider {
 }
 
 // pins checks each pinned plan once in a term, before the first decision that
-// concerns it is sent. It decides nothing: a plan that fails is an integrity
-// failure of the row, which is written anew from the log, or of the log itself,
+// concerns it is made. It decides nothing: a plan that fails is an integrity
+// failure of the row, which is made anew from the log, or of the log itself,
 // which ends the shard.
 type pins struct {
 	term    *Term
-	checked map[string]bool
+	checked map[pinKey]bool
 	err     error // the term must end with it, and what was decided is dropped
 }
 
+type pinKey struct{ contract, runID, planID string }
+
+// maxChecked bounds what is remembered; a plan that is forgotten is checked again.
+const maxChecked = 1 << 16
+
 func (p *pins) used(s *state.State, contract, runID, planID string) {
-	key := contract + "\x00" + runID + "\x00" + planID
-	if p.err != nil || p.checked[key] {
+	key := pinKey{contract, runID, planID}
+	if p.err != nil || p.checked[key] || s.PlanUnsaved(contract, runID, planID) {
 		return
 	}
-	pin, ok := s.Plan(contract, runID, planID)
-	if ok && pin.PinnedSequence > p.term.store.Cursor().CommandSeq {
-		return // pinned a moment ago by this term: the log does not have it yet
+	if p.err = p.check(s, key); p.err != nil {
+		p.err = fmt.Errorf("the pinned plan %q of run %q of contract %q: %w", planID, runID, contract, p.err)
+		return
 	}
-	p.err = p.check(s, contract, runID, planID)
+	if len(p.checked) == maxChecked {
+		clear(p.checked)
+	}
 	p.checked[key] = true
 }
 
-func (p *pins) check(s *state.State, contract, runID, planID string) error {
+// check rehydrates a plan, and makes its row anew where that fails.
+func (p *pins) check(s *state.State, key pinKey) error {
 	t := p.term
 	ctx, cancel := context.WithTimeout(t.grace, t.o.Limits.Append)
 	defer cancel()
-	_, cause := Rehydrate(ctx, t.session.Log(), s, contract, runID, planID)
-	if damaged := (*plan.Error)(nil); cause == nil || !errors.As(cause, &damaged) {
+	_, cause := Rehydrate(ctx, t.session.Log(), s, key.contract, key.runID, key.planID)
+	if !isCorrupt(cause) {
 		return cause
 	}
-	found, commandSeq, err := findPin(t.grace, t.session.Log(), contract, runID, planID)
+	t.o.Log.Error("the row of a pinned plan is damaged and is made anew from the log", "contract", key.contract, "reason", cause)
+	found, err := findPin(t.grace, t.session.Log(), key.contract, key.runID, key.planID)
 	if err != nil {
-		return fmt.Errorf("look for the pin of plan %q of run %q: %w", planID, runID, err)
+		return fmt.Errorf("look for its event after %w: %w", cause, err)
 	}
 	if found == nil {
-		return fmt.Errorf("%w: contract %q: %w; the log pins no such plan", ErrIntegrity, contract, cause)
+		return notPinned(cause)
 	}
-	if _, err := plan.Rehydrate(rowOf(found), rowOf(found), runID, planID); err != nil {
-		return fmt.Errorf("%w: contract %q: the event of command %d: %w", ErrIntegrity, contract, commandSeq, err)
+	event := PinOfEvent(found.PlanPinned)
+	if _, err := plan.Rehydrate(event, event, key.runID, key.planID); err != nil {
+		return fmt.Errorf("%w: the event of command %d in block %d: %w", ErrIntegrity, found.made.CommandSeq, found.made.LogSeq, err)
 	}
-	s.RestorePlan(contract, found, commandSeq)
-	t.o.Log.Error("the row of a pinned plan was damaged and is written anew from the log",
-		"contract", contract, "run", runID, "plan", planID, "commandSeq", commandSeq, "reason", cause)
-	return nil
+	return p.restore(s, key, found)
+}
+
+// notPinned is for a plan that the log does not pin. A row that stands for
+// nothing on the log is the store's fault; without a row it is the log that
+// names a plan which it never pinned.
+func notPinned(cause error) error {
+	if errors.Is(cause, plan.ErrMissing) {
+		return fmt.Errorf("%w: the log does not pin it: %w", ErrIntegrity, cause)
+	}
+	return fmt.Errorf("%w: %w: the log does not pin it: %w", ErrStore, state.ErrRow, cause)
+}
+
+// restore writes the row and looks at it once more. What is still wrong is not
+// the row alone, and a store of which more is wrong is built again whole.
+func (p *pins) restore(s *state.State, key pinKey, found *foundPin) error {
+	t := p.term
+	change := s.RestorePlan(key.contract, found.PlanPinned, found.made)
+	if err := t.store.Commit([]state.Change{change}, t.store.Cursor()); err != nil {
+		return fmt.Errorf("%w: %w", ErrStore, err)
+	}
+	ctx, cancel := context.WithTimeout(t.grace, t.o.Limits.Append)
+	defer cancel()
+	_, err := Rehydrate(ctx, t.session.Log(), s, key.contract, key.runID, key.planID)
+	if isCorrupt(err) {
+		return fmt.Errorf("%w: %w: %w", ErrStore, state.ErrRow, err)
+	}
+	if err == nil {
+		t.o.Log.Info("the row of the pinned plan is right again",
+			"contract", key.contract, "run", key.runID, "plan", key.planID, "commandSeq", found.made.CommandSeq, "logSeq", found.made.LogSeq)
+	}
+	return err
+}
+
+// isCorrupt says whether err is about a pinned plan, and not about reading.
+func isCorrupt(err error) bool {
+	var e *plan.Error
+	return errors.As(err, &e)
 }

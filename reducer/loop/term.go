@@ -52,7 +52,7 @@ func NewTerm(ctx context.Context, o Options, session Session, store Store, earli
 		limit: o.Limits.BlockCommands,
 	}
 	t.grace, t.end = graceful(ctx, o.Clock, o.Limits.Grace)
-	t.pins = pins{term: t, checked: map[string]bool{}}
+	t.pins = pins{term: t, checked: map[pinKey]bool{}}
 	o.Status.newTerm(t.writer)
 	return t, nil
 }

@@ -136,14 +136,29 @@ func (s *State) Plan(contract, runID, planID string) (plan Plan, ok bool) {
 	return Plan{}, false
 }
 
-// RestorePlan writes the row of a pin anew from the event on the log that
-// pinned it, by the command with that sequence. It is for a row that was found
-// damaged: the row is derived, and no decision made it so.
-func (s *State) RestorePlan(contract string, e *events.PlanPinned, pinnedSequence uint64) {
-	before := s.now
-	s.now.CommandSeq = pinnedSequence
-	*edit[Plan](s, kindPlan, contract, e.RunID, e.PlanID) = planOf(e, pinnedSequence)
-	s.now = before
+// PlanUnsaved says whether the row of a pin was folded from a decision of late
+// and is not in the rows beneath yet: nothing can have happened to it.
+func (s *State) PlanUnsaved(contract, runID, planID string) bool {
+	s.scratch = appendKey(s.scratch[:0], kindPlan, contract, runID, planID)
+	e := s.cache.find(s.scratch)
+	return e != nil && (e.dirty || e.taken > 0)
+}
+
+// RestorePlan makes the row of a pin again what the event that pinned it made
+// it, byte for byte, and returns the change that does the same to the rows
+// beneath, for the caller to commit. It is for a row that was found damaged:
+// the row is derived, and no decision made it so. made is the decision with the
+// event and its block.
+func (s *State) RestorePlan(contract string, e *events.PlanPinned, made Meta) Change {
+	pin := planOf(e, made.CommandSeq)
+	s.scratch = appendKey(s.scratch[:0], kindPlan, contract, e.RunID, e.PlanID)
+	cached := s.cache.find(s.scratch)
+	if cached == nil {
+		cached = &entry{key: string(s.scratch)}
+		s.cache.insert(cached)
+	}
+	cached.row, cached.meta = &pin, made
+	return Change{Key: []byte(cached.key), Value: appendRow(nil, &made, &pin)}
 }
 
 func planOf(e *events.PlanPinned, seq uint64) Plan {
