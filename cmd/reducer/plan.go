@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,8 +20,9 @@ func newPlan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan",
 		Short: "rehydrate a pinned plan and print it",
-		Long: "Plan prints a plan as it was pinned, after every check: the row and the log must agree, and the text must\n" +
-			"have the hash that the run names. Exit code 3 says that it does not.",
+		Long: "Plan prints a plan as it was pinned, after every check: the row and the pin's event on the log agree, the text\n" +
+			"obeys the rules of its form, belongs to the run, and has the hash that was pinned; so do the params. Exit code\n" +
+			"1: no such plan is pinned (run_plan_missing). Exit code 3: it is, and something differs (run_plan_corrupt).",
 		Example: cli.Example(
 			"reducer plan --contract onboarding --run laptop-for-kim",
 			"reducer plan --contract onboarding --run laptop-for-kim --plan first --data aiws-data --json",
@@ -51,14 +53,33 @@ func newPlan() *cobra.Command {
 	return c
 }
 
+// printPlan shows what the run's record says of the plan, and the plan.
 func printPlan(c *cobra.Command, p *wire.PlanResponse) error {
+	table := ui.NewTable("plan", p.PlanID)
+	table.Row("run", p.RunID)
+	table.Row("form", p.Form)
+	table.Row("hash", p.RunPlanHash)
+	table.Row("pinned by", fmt.Sprintf("command %d", p.PinnedSequence))
+	if p.Identity != nil {
+		table.Row("identity", string(p.Identity))
+	}
+	if p.Params != nil {
+		table.Row("params", string(p.Params))
+	}
 	out := c.OutOrStdout()
-	fmt.Fprintf(out, "plan %s of run %s, form %s, pinned by command %d\n%s\n",
-		ui.Printable(p.PlanID), ui.Printable(p.RunID), p.Form, p.PinnedSequence, p.RunPlanHash)
+	if err := table.Write(out); err != nil {
+		return err
+	}
 	var text bytes.Buffer
 	if err := json.Indent(&text, p.Plan, "", "  "); err != nil {
 		return fmt.Errorf("not an answer to plan: %w", err)
 	}
-	_, err := fmt.Fprintln(out, text.String())
-	return err
+	fmt.Fprintln(out)
+	for line := range strings.Lines(text.String() + "\n") {
+		// What does not print is written as JSON writes it, so this is still the plan.
+		if _, err := fmt.Fprintln(out, ui.Printable(strings.TrimSuffix(line, "\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
 }

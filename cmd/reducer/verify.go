@@ -17,6 +17,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 	"github.com/aiws-reducer/aiws-reducer/reducer/audit"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
+	"github.com/aiws-reducer/aiws-reducer/schema"
 )
 
 func newVerify() *cobra.Command {
@@ -27,7 +28,8 @@ func newVerify() *cobra.Command {
 		Long: "Verify reads the whole log and checks that its blocks and records are chained and have the hashes they\n" +
 			"name, decides every command again and compares the records byte for byte, folds the log into an empty\n" +
 			"store and compares the state with the live one. With --data it compares every row of the store, without\n" +
-			"it the digest of the running reducer. It changes nothing. Exit code 3: something differs.\n\n" +
+			"it the digest of the running reducer; in both it rehydrates every pinned plan. It changes nothing. Exit\n" +
+			"code 3: something differs.\n\n" +
 			"Commands that other rules decided are not decided again; verify says which.",
 		Example: cli.Example(
 			"reducer verify --data aiws-data",
@@ -124,11 +126,27 @@ func askLive(ctx context.Context, s *source) (*live, error) {
 		answer, err := running.Digest(ctx)
 		l.name, l.at = "the running reducer", answer.AsOf.Block
 		l.compare = func(_ state.Cursor, replayed state.Rows) error {
-			return audit.CompareDigest(answer.StateDigest, replayed)
+			if err := audit.CompareDigest(answer.StateDigest, replayed); err != nil {
+				return err
+			}
+			return s.comparePins(ctx, replayed)
 		}
 		return err
 	})
 	return l, err
+}
+
+// comparePins rehydrates the pinned plans that the running reducer has.
+func (s *source) comparePins(ctx context.Context, replayed state.Rows) error {
+	return s.asking(ctx, func(running *client.Client) error {
+		return audit.ComparePins(func(contract, key string) (schema.Value, bool, error) {
+			d, err := running.Get(ctx, contract, state.Plans, key)
+			if errors.Is(err, client.ErrNotFound) {
+				return "", false, nil
+			}
+			return schema.Value(d.Row), err == nil, err
+		}, replayed)
+	})
 }
 
 // inScratch calls f with an empty store that is gone afterwards.

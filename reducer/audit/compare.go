@@ -17,6 +17,9 @@ func CompareAt(cursor state.Cursor, live state.Rows, at state.Cursor, replayed s
 			What: fmt.Sprintf("the cursor of the store says command %d and state hash %x, the log says %d and %x",
 				cursor.CommandSeq, cursor.StateHash, at.CommandSeq, at.StateHash)}
 	}
+	if err := ComparePins(RowsOf(live), replayed); err != nil {
+		return err
+	}
 	return Compare(live, replayed)
 }
 
