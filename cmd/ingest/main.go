@@ -14,6 +14,6 @@ func main() { os.Exit(cli.Main(newRoot())) }
 
 func newRoot() *cobra.Command {
 	root := newIngest()
-	root.AddCommand(newFingerprint())
+	root.AddCommand(newFingerprint(), newPlan())
 	return root
 }
