@@ -20,14 +20,14 @@ func (t *Term) Recover(ctx context.Context) error {
 	t.generation = info.Generation
 	t.o.Status.found(info)
 	t.o.Status.moved(t.store.Cursor())
-	if err := t.checkStore(ctx); err != nil {
+	if err := t.checkStore(ctx); err != nil && !mutate("nothing ahead") {
 		return err
 	}
 	archived, err := t.checkArchive(ctx)
-	if err != nil {
+	if err != nil && !mutate("nothing ahead") {
 		return err
 	}
-	if err := t.checkFollowers(ctx); err != nil {
+	if err := t.checkFollowers(ctx); err != nil && !mutate("nothing ahead") {
 		return err
 	}
 	if err := t.foldTail(ctx, archived); err != nil {
@@ -158,7 +158,7 @@ func (t *Term) checkInbox(ctx context.Context) error {
 			return fmt.Errorf("recover: %w", err)
 		}
 		t.inbox.limits = info.Limits
-		if info.FirstSeq <= t.last.CommandSeq+1 {
+		if info.FirstSeq <= t.last.CommandSeq+1 || mutate("nothing ahead") {
 			return nil
 		}
 		if t.o.DiscardAhead {
@@ -250,7 +250,7 @@ func (t *Term) checkEnd(ctx context.Context) error {
 		return fmt.Errorf("recover: %w", err)
 	}
 	t.o.Status.found(info)
-	if info.LastSeq <= t.last.LogSeq {
+	if info.LastSeq <= t.last.LogSeq || mutate("end of the log") {
 		return nil
 	}
 	_, err = t.session.Log().Get(ctx, t.last.LogSeq+1)
@@ -270,7 +270,14 @@ func (t *Term) checkEnd(ctx context.Context) error {
 // already names, and the commands under them would be passed over.
 func (t *Term) Open(ctx context.Context) error {
 	inbox := t.session.Inbox()
-	if err := inbox.Purge(ctx, t.last.CommandSeq+1); err != nil {
+	if mutate("doors first") {
+		_ = t.session.OpenDoors(ctx) // the purge below is the same, but late
+	}
+	upTo := t.last.CommandSeq + 1
+	if mutate("purge") {
+		upTo = 1
+	}
+	if err := inbox.Purge(ctx, upTo); err != nil {
 		return fmt.Errorf("purge the inbox: %w", err)
 	}
 	t.inbox.upTo, t.inbox.purged, t.inbox.last = t.last.CommandSeq, t.last.CommandSeq, t.o.Clock.Now()
@@ -278,7 +285,7 @@ func (t *Term) Open(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("purge the inbox: %w", err)
 	}
-	if info.LastSeq < t.last.CommandSeq {
+	if info.LastSeq < t.last.CommandSeq && !mutate("purge") {
 		return fmt.Errorf("%w: after a purge up to %d the inbox would still give out sequence %d",
 			ErrIntegrity, t.last.CommandSeq, info.LastSeq+1)
 	}

@@ -99,10 +99,16 @@ func (t *Term) Step(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	block := t.seal()
+	if mutate("publish ahead") {
+		block = t.sealedAhead(block)
+	}
 	if err := t.healthy(); err != nil {
 		return false, err
 	}
 	t.send(block)
+	if mutate("reply early") && block != nil {
+		t.reply(block)
+	}
 
 	folded := t.stored != nil
 	if folded {
@@ -118,6 +124,9 @@ func (t *Term) Step(ctx context.Context) (bool, error) {
 
 	if err := t.decide(ctx); err != nil {
 		return false, err
+	}
+	if mutate("publish ahead") {
+		t.publishAhead()
 	}
 	if err := t.write.wait(); err != nil {
 		return true, t.refused(block, err)
@@ -209,6 +218,9 @@ func (t *Term) healthy() error {
 func (t *Term) fold(b *block) error {
 	began := t.o.Clock.Now()
 	end := t.o.Status.begin("a commit of the store")
+	if mutate("one batch") {
+		_ = t.store.Commit(nil, b.cursor) // the rows follow in a batch of their own
+	}
 	err := t.store.Commit(b.changes, b.cursor)
 	end()
 	if err != nil {
