@@ -26,7 +26,7 @@ func raw(body string) string {
 	return fmt.Sprintf(`{"contract":"onboarding","principal":"buyer","type":"startRun","raw":%s}`, text)
 }
 
-func command27(subject string) string {
+func withSubject(subject string) string {
 	return fmt.Sprintf(`{"subject":%q,"raw":"{\"runId\":\"r\",\"type\":\"startRun\"}"}`, subject)
 }
 
@@ -40,14 +40,18 @@ func hostiles() []hostile {
 		{"a member in other case", raw(`{"type":"startRun","RunId":"r"}`), events.CodeSchemaInvalid, "line 1: /raw/RunId"},
 		{"a number beyond 2^53", raw(`{"type":"startRun","runId":9007199254740993}`), events.CodeJSONInvalid, "line 1: /raw/runId"},
 		{"a number of 101 digits", strings.Replace(raw(admit), "startRun", "admit", 1), events.CodeSchemaInvalid, "line 1: /raw"},
-		{"a wrong subject", command27("aiws.cmd.onboarding.buyer"), events.CodeSubjectInvalid, "line 1: /subject"},
-		{"a subject with a bad token", command27("aiws.cmd.onboarding.buy=zz.startRun"), events.CodeSubjectInvalid, "line 1: /"},
-		{"the ledger of nobody", command27("aiws.cmd._unrouted.buyer.startRun"), events.CodeSubjectInvalid, "line 1: /contract"},
-		{"another type", command27("aiws.cmd.onboarding.buyer.admit"), events.CodeSubjectMismatch, "line 1: /type"},
+		{"a wrong subject", withSubject("aiws.cmd.onboarding.buyer"), events.CodeSubjectInvalid, "line 1: /subject"},
+		{"a subject with a bad token", withSubject("aiws.cmd.onboarding.buy=zz.startRun"), events.CodeSubjectInvalid, "line 1: /"},
+		{"the ledger of nobody", withSubject("aiws.cmd._unrouted.buyer.startRun"), events.CodeSubjectInvalid, "line 1: /contract"},
+		{"another type", withSubject("aiws.cmd.onboarding.buyer.admit"), events.CodeSubjectMismatch, "line 1: /type"},
 		{"an id of 257 characters", raw(`{"type":"startRun","runId":"` + strings.Repeat("x", 257) + `"}`), events.CodeSchemaInvalid, "line 1: /raw/runId"},
 		{"10,000 nested brackets", raw(strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000)), events.CodeJSONInvalid, "line 1: /raw"},
 		{"a body that is too large", raw(strings.Repeat("[", 1_000_000)), events.CodeBodyTooLarge, "line 1: /raw"},
 		{"a bad command id", strings.Replace(raw(`{"type":"startRun","runId":"r"}`), "{", `{"id":"seq-7",`, 1), events.CodeCommandIDInvalid, "line 1: /id"},
+		{"a command id given twice", strings.Replace(raw(`{"type":"startRun","runId":"r"}`), "{", `{"ids":["a","b"],`, 1), events.CodeCommandIDInvalid, "line 1: /id"},
+		{"an empty command id", strings.Replace(raw(`{"type":"startRun","runId":"r"}`), "{", `{"id":"",`, 1), events.CodeCommandIDInvalid, "line 1: /id"},
+		{"a command id that is not UTF-8", strings.Replace(raw(`{"type":"startRun","runId":"r"}`), "{", `{"idsBase64":["/w=="],`, 1), events.CodeCommandIDInvalid, "line 1: /id"},
+		{"a subject that is not UTF-8", `{"subjectBase64":"YWl3cy5jbWQuYy7/LnN0YXJ0UnVu","raw":"{}"}`, events.CodeSubjectInvalid, "line 1: /"},
 		{"a body that is not UTF-8", `{"contract":"onboarding","principal":"buyer","type":"startRun","rawBase64":"/w=="}`, events.CodeJSONInvalid, "line 1: /raw"},
 		{"no ledger", `{"contract":"nowhere","principal":"buyer","command":{"type":"startRun","runId":"r"}}`, events.CodeContractNotFound, ""},
 	}
