@@ -3,7 +3,6 @@ package sim
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
@@ -87,7 +86,7 @@ func (c *checker) sending(p *process, last uint64, block []byte) {
 		return
 	}
 	h, _, _ := readHeader(block)
-	key := fmt.Sprintf("%s %d", h.Writer, last)
+	key := h.Writer + " " + h.PrevBlockHash
 	limit := c.w.setup.MaxBytes
 	c.w.mu.Lock()
 	before, again := c.sent[key]

@@ -56,6 +56,9 @@ func (w *world) repair() {
 	w.server.log = append(w.server.log, w.damage.lost...)
 	w.trace.add(w, "operator: the log is repaired")
 	w.damage = nil
+	for _, s := range w.server.sessions {
+		s.refuse = ""
+	}
 }
 
 // spoil damages the log, n blocks before its end. All reducers are down.
@@ -65,7 +68,7 @@ func (w *world) spoil(f *Fault) {
 		return
 	}
 	for _, m := range w.machines {
-		m.crash(&Fault{Steps: 10, N: f.N}, false)
+		m.crash(&Fault{Steps: 10, N: f.N + w.rng.IntN(3)}, false)
 	}
 	if !w.setup.External {
 		w.server.stop(true)

@@ -114,6 +114,18 @@ var kinds = []kind{
 		apply: func(w *world, f *Fault) { w.jump(f) },
 	},
 	{
+		name: "redeliver", does: "the inbox delivers its last n commands again",
+		make: func(rng *rand.Rand, s *Setup) Fault {
+			return Fault{Who: rng.IntN(s.Reducers), N: 1 + rng.IntN(4)}
+		},
+		apply: func(w *world, f *Fault) {
+			if p := w.machine(f).proc; p != nil && p.session != nil && len(p.session.feeds) > 0 {
+				feed := p.session.feeds[0]
+				feed.at -= min(feed.at, uint64(f.N))
+			}
+		},
+	},
+	{
 		name: "gate", does: "a reducer's disk is full for a while",
 		make: func(rng *rand.Rand, s *Setup) Fault {
 			return Fault{Who: rng.IntN(s.Reducers), Steps: 10 + rng.IntN(150)}

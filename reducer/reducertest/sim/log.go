@@ -26,14 +26,17 @@ func (l logPort) Info(ctx context.Context) (loop.LogInfo, error) {
 			w.check.refusal(s)
 		}
 		info := loop.LogInfo{FirstSeq: 1, LastSeq: uint64(len(w.server.log)), Generation: w.server.generation}
-		switch f := w.spoiled("log info"); {
+		f := w.spoiled("log info")
+		switch {
 		case f == nil:
-		case f.How == "stale" && w.damage != nil: // a damaged log is enough
-		case f.How == "stale":
-			info.LastSeq -= min(info.LastSeq, uint64(f.Steps))
-		default:
+		case f.How == "timeout":
 			return info, errTimeout
+		case s.stale < 2 && w.damage == nil: // twice at most, and a damaged log is enough
+			s.stale++
+			info.LastSeq -= min(info.LastSeq, uint64(f.Steps))
+			return info, nil
 		}
+		s.stale = 0
 		return info, nil
 	})
 }

@@ -254,7 +254,9 @@ func (m *model) checkID(e *entry, r *record) {
 		if r.Of != before.seq || e.bodyHash != before.bodyHash {
 			m.w.violated("one decision", "command %d repeats command %d, the first of its id is %d", e.seq, r.Of, before.seq)
 		}
-	case e.bodyHash == before.bodyHash && !malformed(before.code) || e.bodyHash != before.bodyHash && e.code != "COMMAND_ID_REUSED" && !malformed(e.code):
+	case malformed(e.code) || e.bodyHash == before.bodyHash && malformed(before.code):
+		return // refused before anybody looked at the id
+	case e.code != "COMMAND_ID_REUSED" || e.bodyHash == before.bodyHash:
 		m.w.violated("one decision", "command %d has a decision of its own: %s\nand the id of command %d: %s", e.seq, e.record, before.seq, before.record)
 	}
 }

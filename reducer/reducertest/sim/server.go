@@ -155,6 +155,7 @@ type session struct {
 	refuse     string // why the term on it must not open; see machine.mustRefuse
 	damaged    bool   // the log was damaged, wherever, when the term began
 	asked      bool   // the log was asked what it is
+	stale      int    // how often in a row the answer was an old one
 }
 
 // connect implements loop.Options.Connect. The embedded server starts with it,
@@ -226,6 +227,9 @@ func (s *session) OpenDoors(ctx context.Context) error {
 	})
 }
 
+// Err implements [loop.Session].
+func (s *session) Err() error { return nil }
+
 // Close implements [loop.Session].
 func (s *session) Close() {
 	s.p.m.w.mu.Lock()
@@ -237,7 +241,7 @@ func (s *session) Close() {
 // ahead of the log, or the log is damaged.
 func (s *session) opened() {
 	w := s.p.m.w
-	if s.refuse != "" && s.p.m.mustRefuse() != "" {
+	if s.refuse != "" {
 		w.violated("opened", "%s goes to work although %s", s.p.name, s.refuse)
 	}
 }

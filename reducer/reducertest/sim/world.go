@@ -197,7 +197,7 @@ func (w *world) act() {
 	due, waiting := w.nextTimer()
 	next, coming := w.nextStep()
 	switch {
-	case len(choices) == 0 && coming && (!waiting || w.rng.IntN(2) == 0):
+	case len(choices) == 0 && coming && (!waiting || w.content()):
 		w.step = max(w.step, next-1)
 		return
 	case len(choices) == 0 && !waiting:
@@ -219,6 +219,11 @@ func (w *world) act() {
 			return
 		}
 	}
+}
+
+// content says whether every client has its answers.
+func (w *world) content() bool {
+	return !slices.ContainsFunc(w.clients, func(c *client) bool { return c.unanswered() != "" })
 }
 
 // nextStep is the next step at which something is planned.
