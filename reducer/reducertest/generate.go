@@ -19,6 +19,7 @@ type Generator struct {
 	// Noise is how many of a hundred commands are spoilt.
 	Noise int
 
+	graphs  bool // most runs get a graph, and most work is for its nodes
 	rng     *rand.Rand
 	state   *state.State
 	now     int64 // milliseconds
@@ -48,7 +49,9 @@ type memory struct {
 // NewGenerator returns a generator for a state that starts empty.
 func NewGenerator(seed uint64, s *state.State) *Generator {
 	g := &Generator{Noise: 12, rng: rand.New(rand.NewPCG(seed, 1)), state: s, now: 1_000_000}
-	for _, contract := range []string{"alpha", "béta=1"}[:1+g.rng.IntN(2)] {
+	g.graphs = g.chance(50)
+	for _, contract := range []string{"alpha", "béta="}[:1+g.rng.IntN(2)] {
+		contract += strconv.FormatUint(seed, 10)
 		g.ledgers = append(g.ledgers, &memory{contract: contract, revisions: map[string][]string{}})
 	}
 	return g
@@ -165,6 +168,12 @@ func (g *Generator) command(l *memory) (schema.Command, string) {
 	if len(l.grants) == 0 {
 		return g.grant(l)
 	}
+	if g.graphs && len(l.graphs) < 2 {
+		return g.graph(l)
+	}
+	if g.graphs && len(l.runs) > 0 && g.chance(40) {
+		return g.work(l)
+	}
 	n := g.rng.IntN(1000)
 	for _, choice := range choices {
 		if n < choice.weight {
@@ -189,7 +198,7 @@ var choices = []struct {
 	{30, (*Generator).join},
 	{70, (*Generator).assess},
 	{30, (*Generator).trigger},
-	{45, (*Generator).fire},
+	{60, (*Generator).fire},
 	{15, (*Generator).graph},
 	{3, (*Generator).missionState},
 }

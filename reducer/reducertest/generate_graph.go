@@ -14,8 +14,18 @@ func (g *Generator) graph(_ *memory) (schema.Command, string) {
 	n := 1 + g.rng.IntN(8)
 	nodes := make([]schema.Node, n, n+1)
 	led := make([]int, n)
+	choice, ways := -1, 0 // the next two nodes behind a DECISION are ways that it may choose
 	for i := range nodes {
-		nodes[i] = schema.Node{ID: "n" + strconv.Itoa(i), Kind: g.pick(schema.NodeKinds[:12]...), Config: "{}"}
+		nodes[i] = schema.Node{ID: "n" + strconv.Itoa(i), Kind: g.pick(append(schema.NodeKinds[:12:12], events.NodeDecision, events.NodeDecision, events.NodeTask)...), Config: "{}"}
+		if ways > 0 {
+			nodes[i].DependsOn = []string{nodes[choice].ID}
+			led[choice]++
+			ways--
+			continue
+		}
+		if nodes[i].Kind == events.NodeDecision {
+			choice, ways = i, 2
+		}
 		for j := range i {
 			if g.chance(35) {
 				nodes[i].DependsOn = append(nodes[i].DependsOn, nodes[j].ID)

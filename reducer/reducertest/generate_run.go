@@ -54,7 +54,7 @@ func (g *Generator) work(l *memory) (schema.Command, string) {
 		return g.plan(l, id, &run)
 	case g.chance(6):
 		return g.wait(id)
-	case run.State == events.RunReady && len(l.graphs) > 0 && run.GraphID == "" && run.Operations == 0 && g.chance(40):
+	case run.State == events.RunReady && len(l.graphs) > 0 && run.GraphID == "" && run.Operations == 0 && (g.graphs || g.chance(40)):
 		return &schema.AttachGraph{RunID: id, GraphID: g.late(l.graphs)}, "agent"
 	case run.State == events.RunReady:
 		return &schema.Transition{RunID: id, To: events.RunRunning}, "agent"
@@ -87,8 +87,11 @@ func (g *Generator) plan(l *memory, runID string, run *state.Run) (schema.Comman
 	if g.chance(4) {
 		planID = events.PlanNone
 	}
-	if _, pinned := g.state.Plan(l.contract, runID, planID); !pinned && g.chance(60) {
+	if plan, pinned := g.state.Plan(l.contract, runID, planID); !pinned && g.chance(60) || g.chance(20) {
 		document := schema.Value(g.pick(`{}`, `[1,2.5,"x"]`, `{"a":{"b":null}}`, `"\u0000"`))
+		if pinned && g.chance(60) {
+			document = schema.Value(plan.Envelope)
+		}
 		return &schema.PinPlan{RunID: runID, PlanID: planID, Form: schema.FormOpaque, Document: document}, "agent"
 	}
 	expected := run.PlanID

@@ -8,13 +8,13 @@ import (
 func (g *Generator) trigger(l *memory) (schema.Command, string) {
 	t := schema.Trigger{
 		ID: g.id("trigger"), Revision: "1", Kind: g.pick(schema.TriggerKinds...), Source: "s", EventType: "e", ContractID: l.contract,
-		Action: events.TriggerStartRun, Enabled: g.chance(95), NotBefore: g.from(-2000, 100), ExpiresAt: g.from(100, 20_000),
+		Action: events.TriggerStartRun, Enabled: g.chance(95), NotBefore: g.from(-2000, 100), ExpiresAt: g.from(1000, 30_000),
 		MaxAgeMs: schema.DecimalOf(uint64(g.rng.IntN(2000))), MaxConcurrent: schema.DecimalOf(uint64(1 + g.rng.IntN(5))),
 		RateLimit: schema.DecimalOf(uint64(1 + g.rng.IntN(6))), RateWindowMs: schema.DecimalOf(uint64(1 + g.rng.IntN(1000))),
 		MaxDepth: schema.DecimalOf(uint64(g.rng.IntN(3))),
 	}
-	if g.chance(50) {
-		t.Kind = events.TriggerScheduled
+	if g.chance(60) {
+		t.Kind = g.pick(events.TriggerScheduled, events.TriggerScheduled, events.TriggerCondition)
 	}
 	if g.chance(25) && len(l.waits) > 0 {
 		t.Action, t.WaitID = events.TriggerResumeWait, g.late(l.waits)
