@@ -145,6 +145,8 @@ func (w *Walk) follows(b *loop.ReadBlock) error {
 		return &Fault{Block: b.Seq, What: fmt.Sprintf("it is chained to %s, and the block before it is %x", h.PrevBlockHash, w.cursor.BlockHash), Do: doRestore}
 	case h.FirstCommandSeq <= w.cursor.CommandSeq:
 		return &Fault{Block: b.Seq, Command: h.FirstCommandSeq, What: "an earlier block has decided it", Do: doRestore}
+	case h.Generation < w.cursor.Generation:
+		return &Fault{Block: b.Seq, What: fmt.Sprintf("it is of generation %s, and the block before it of the later %s", h.Generation, w.cursor.Generation), Do: doRestore}
 	}
 	return nil
 }

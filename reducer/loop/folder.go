@@ -17,7 +17,9 @@ const (
 
 // Folder folds the blocks of a log into a store without deciding anything. It
 // takes a block only if it is the next one, whole, and chained to the block
-// before, and if the state after it has the hash that the block names.
+// before, and if the state after it has the hash that the block names. A log
+// that was restored has blocks of several generations, the older ones first:
+// generations are ULIDs, and a later one is greater.
 type Folder struct {
 	Shard, Shards int64
 	RulesVersion  int64         // a block under newer rules is ErrConfig; 0 takes all
@@ -118,6 +120,9 @@ func (f *Folder) check(seq uint64, h *events.Header) error {
 	case h.FirstCommandSeq <= f.cursor.CommandSeq:
 		return fmt.Errorf("%w: block %d decides command %d, which block %d or one before it decided",
 			ErrIntegrity, seq, h.FirstCommandSeq, f.cursor.LogSeq)
+	case h.Generation < f.cursor.Generation:
+		return fmt.Errorf("%w: block %d is of generation %s, the block before it is of the later %s: a reducer of an old log wrote it",
+			ErrIntegrity, seq, h.Generation, f.cursor.Generation)
 	}
 	return checkSetup(seq, h, f.Shard, f.Shards, f.RulesVersion)
 }

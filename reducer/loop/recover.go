@@ -207,7 +207,7 @@ func (t *Term) foldTail(ctx context.Context, archived uint64) error {
 		}
 	}
 	begin := folder.Cursor().LogSeq
-	copier := copier{archive: t.o.Archive, last: archived}
+	copier := newCopier(t.o.Archive, archived)
 	from := begin
 	if t.o.Archive != nil {
 		from = min(from, archived)
@@ -235,6 +235,10 @@ func (t *Term) foldTail(ctx context.Context, archived uint64) error {
 	t.last, t.state, t.decider = folder.Cursor(), folder.State(), t.newDecider()
 	if err := t.checkEnd(ctx); err != nil {
 		return err
+	}
+	if t.last.Generation > t.generation {
+		return fmt.Errorf("%w: block %d is of generation %s, and the log stream is of the earlier %s: it is not the log that was restored last",
+			ErrIntegrity, t.last.LogSeq, t.last.Generation, t.generation)
 	}
 	if t.o.Hooks.Recovered != nil {
 		t.o.Hooks.Recovered(t.last, int(t.last.LogSeq-begin))
