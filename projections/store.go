@@ -20,7 +20,7 @@ type StoreOptions struct {
 	Dir        string
 	FS         vfs.FS        // the operating system's when nil
 	CacheBytes int64         // of blocks read from disk; 32 MiB when 0
-	MemBytes   uint64        // of one table in memory; 16 MiB when 0
+	MemBytes   uint64        // of one table in memory; 32 MiB when 0
 	FlushEvery time.Duration // 10 s when 0; negative: only when told
 	MinFree    uint64        // bytes that must be free on the disk; DefaultMinFree when 0
 	Log        *slog.Logger
@@ -89,7 +89,7 @@ func (o StoreOptions) withDefaults() StoreOptions {
 		o.CacheBytes = 32 << 20
 	}
 	if o.MemBytes == 0 {
-		o.MemBytes = 16 << 20
+		o.MemBytes = 32 << 20
 	}
 	if o.FlushEvery == 0 {
 		o.FlushEvery = 10 * time.Second

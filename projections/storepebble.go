@@ -12,7 +12,7 @@ import (
 
 // memTables is how many tables in memory there may be: one is written to, the
 // others are being flushed.
-const memTables = 4
+const memTables = 3
 
 // pebbleOptions tune Pebble for a small daemon with a busy writer. The format
 // version is pinned: a newer Pebble must not change what is on disk by itself.

@@ -296,7 +296,7 @@ func TestFeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	nc := client(t, server)
-	js, err := jetstream.New(nc)
+	js, err := jetstream.New(nc, jetstream.WithPublishAsyncMaxPending(100_000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -180,13 +180,12 @@ var errStopped = errors.New("embedded server: it is stopped")
 // After one failed write (a full disk) a stream takes nothing more, and says so
 // to nobody, until the server is started again: see [Server.Restart].
 func (s *Server) Healthy() error {
-	s.mu.Lock()
-	running := s.running
-	s.mu.Unlock()
-	if running == nil {
+	s.mu.Lock() // while the doors are opened it is not to be asked
+	defer s.mu.Unlock()
+	if s.running == nil {
 		return errStopped
 	}
-	for _, fault := range running.Healthz(&server.HealthzOptions{Details: true}).Errors {
+	for _, fault := range s.running.Healthz(&server.HealthzOptions{Details: true}).Errors {
 		ours := fault.Type == server.HealthzErrorStream && strings.HasPrefix(fault.Stream, streamPrefix)
 		if ours || fault.Type == server.HealthzErrorJetStream {
 			return fmt.Errorf("embedded server: %s", fault.Error)
