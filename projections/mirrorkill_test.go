@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/client/clienttest"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/events/wire/exchange"
 )
 
@@ -60,11 +62,8 @@ func TestMirrorKills(t *testing.T) {
 		t.Logf("round %d: %d commands sent", round, sent)
 	}
 	r, nc := start(ctx, t, dir, clienttest.Options{})
+	decided(ctx, t, r, nc)
 	want, at := stored(t, r)
-	for last := at.LogSeq + 1; last != at.LogSeq; want, at = stored(t, r) { // until the inbox is empty
-		last = at.LogSeq
-		time.Sleep(300 * time.Millisecond)
-	}
 	if err := r.Mirrored(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +72,29 @@ func TestMirrorKills(t *testing.T) {
 		t.Errorf("the bucket has %d rows at block %d, the store %d at %d", len(got), cursor.Block, len(want), at.LogSeq)
 	}
 	t.Logf("%d rows, %d commands, %d blocks", len(want), at.CommandSeq, at.LogSeq)
+}
+
+// decided waits until the last command of the inbox has its decision.
+func decided(ctx context.Context, t *testing.T, r *clienttest.Reducer, nc *nats.Conn) {
+	t.Helper()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		inbox, err := js.Stream(ctx, wire.InboxStream(0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cursor, err := r.Cursor()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cursor.CommandSeq >= inbox.CachedInfo().State.LastSeq {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 func freeAddress(t *testing.T) string {

@@ -280,7 +280,7 @@ func remoteShop(nc *nats.Conn) client.Adapter {
 	return adapter{call: ask("shop.call"), reconcile: ask("shop.reconcile")}
 }
 
-const orders = 60
+const orders = 40
 
 // work is a worker process: it recovers what the one before left behind, and
 // then sees to it that every order is made.

@@ -78,7 +78,7 @@ func TestKills(t *testing.T) {
 			checkShop(ctx, t, c, &s)
 			t.Logf("%d workers were killed", killed)
 			return
-		case <-time.After(time.Duration(20+rng.IntN(60)) * time.Millisecond):
+		case <-time.After(time.Duration(20+rng.IntN(60+10*killed)) * time.Millisecond):
 			killed++
 			_ = cmd.Process.Kill()
 			<-done
