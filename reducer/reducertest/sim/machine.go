@@ -135,19 +135,18 @@ func (m *machine) settle() bool {
 		return false
 	}
 	p.sortParked()
-	before := len(p.parked)
-	p.giveUp()
 	m.w.net = append(m.w.net, p.replies...)
 	p.replies = nil
 	if p.ended {
 		m.exited(p)
 		return true
 	}
-	return len(p.parked) != before
+	return p.giveUp()
 }
 
-// giveUp ends requests whose context is over. An append may be on its way.
-func (p *process) giveUp() {
+// giveUp ends requests whose context is over; true: there were some. An append
+// may be on its way.
+func (p *process) giveUp() (some bool) {
 	for _, r := range slices.Clone(p.parked) {
 		if r.ctx == nil || r.ctx.Err() == nil || r.executed {
 			continue
@@ -158,7 +157,9 @@ func (p *process) giveUp() {
 		r.effect = nil
 		r.fail(r.ctx.Err())
 		p.unpark(r)
+		some = true
 	}
+	return some
 }
 
 // exited is what systemd and the operator do when a process ends by itself.
@@ -195,12 +196,7 @@ func (m *machine) outdated() bool {
 	if g := m.disk.generation(); g != "" && g != now {
 		return true
 	}
-	n := len(m.archive.blocks)
-	if n == 0 {
-		return false
-	}
-	h, _, _ := readHeader(m.archive.blocks[n-1])
-	return h.Generation != now
+	return m.archive.last() > 0 && m.archive.generation != now
 }
 
 // leave forgets a process that has ended.

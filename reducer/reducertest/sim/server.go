@@ -105,6 +105,7 @@ func (s *server) stop(landed bool) {
 // and under --sync interval the log its last blocks.
 func (s *server) crash(f *Fault) {
 	s.stop(f.N%2 == 0)
+	s.w.settle()
 	s.inbox.crash(s.w, f.How, f.N)
 	if s.w.setup.Interval {
 		s.loseBlocks(f.N / 2)

@@ -178,7 +178,8 @@ func cloneChanges(changes []state.Change) []state.Change {
 
 // archive is the second copy of the log on a machine.
 type archive struct {
-	blocks [][]byte
+	blocks     [][]byte
+	generation string // of the last block
 }
 
 func (a *archive) last() uint64 { return uint64(len(a.blocks)) }
@@ -216,7 +217,8 @@ func (a archivePort) Append(seq uint64, block []byte) error {
 		if seq != m.archive.last()+1 {
 			return fmt.Errorf("the archive ends at block %d, this is block %d", m.archive.last(), seq)
 		}
-		m.archive.blocks = append(m.archive.blocks, block)
+		h, _, _ := readHeader(block)
+		m.archive.blocks, m.archive.generation = append(m.archive.blocks, block), h.Generation
 		m.w.check.archived(m, seq, block)
 		return nil
 	})

@@ -89,7 +89,7 @@ func (c *client) effect(rng *rand.Rand, contract, run string) {
 // decides.
 func (c *client) odd(rng *rand.Rand, contract string) {
 	const run = `{"type":"startRun","runId":"odd"}`
-	switch rng.IntN(9) {
+	switch rng.IntN(11) {
 	case 0:
 		c.publishes(contract, "startRun", []byte(`{"type":"startRun","runId":`)) // cut short
 	case 1:
@@ -116,5 +116,9 @@ func (c *client) odd(rng *rand.Rand, contract string) {
 		c.say("nowhere", run)
 	case 8:
 		c.say(contract, `{"type":"tickTrigger","triggerId":"t"}`)
+	case 9:
+		c.say(contract, `{"type":"pinPlan","runId":"run0","planId":"p","form":"opaque","document":{}}`)
+	case 10:
+		c.say(contract, `{"type":"activatePlan","runId":"run0","planId":"p","expectedPlan":"none"}`)
 	}
 }

@@ -83,11 +83,8 @@ func (w *world) isBroken() bool {
 // run is the whole story: faults, then peace until all is answered, then an
 // orderly stop.
 func (w *world) run() {
-	for w.advance() {
-		w.settle()
-		if w.quiet() {
-			break
-		}
+	for w.advance() && !w.quiet() {
+		continue
 	}
 	w.stopped = true
 	for _, m := range w.machines {
@@ -110,7 +107,6 @@ func (w *world) run() {
 // advance takes one step; false: a promise is broken.
 func (w *world) advance() bool {
 	w.step++
-	w.settle()
 	w.happen()
 	if w.healed > 0 && w.step > w.healed+patience {
 		w.violated("liveness", "no rest after %d steps without faults: %s", patience, w.unrest())
@@ -119,6 +115,7 @@ func (w *world) advance() bool {
 		return false
 	}
 	w.act()
+	w.settle()
 	w.check.step()
 	return !w.isBroken()
 }
