@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/schema"
@@ -28,6 +29,12 @@ func newChecker() checker {
 		now: map[string]schema.Decimal{}, head: map[string]string{},
 		dispatched: map[[2]string]bool{}, known: known,
 	}
+}
+
+func (c *checker) clone() checker {
+	copied := *c
+	copied.now, copied.head, copied.dispatched = maps.Clone(c.now), maps.Clone(c.head), maps.Clone(c.dispatched)
+	return copied
 }
 
 func (c *checker) decision(m *events.Message, d *events.Decision) error {

@@ -69,6 +69,16 @@ func (w *World) fold(m *events.Message, d *events.Decision, given bool) error {
 	return nil
 }
 
+// Fork returns a shard that goes on where w has committed, and shares its rows:
+// it must not commit.
+func (w *World) Fork() *World {
+	fork := NewWorld()
+	fork.Rows = w.Rows
+	fork.State = state.New(w.Rows, state.Cursor{StateHash: w.State.Hash()}, 0)
+	fork.check = w.check.clone()
+	return fork
+}
+
 // Commit ends a block: what changed goes into the rows. It returns the changes.
 func (w *World) Commit() []state.Change {
 	w.commits++

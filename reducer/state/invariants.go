@@ -223,6 +223,9 @@ func (a *audit) check(l *ledgerAudit) {
 		}
 		return
 	}
+	if !slices.Contains(schema.MissionStates, l.ledger.Mission) {
+		a.failf("the mission of ledger %q is %q", l.id, l.ledger.Mission)
+	}
 	if l.terms == nil || l.exposure == nil {
 		a.failf("ledger %q is open without its contract", l.id)
 		return
