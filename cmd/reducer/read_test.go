@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -158,6 +159,28 @@ func TestWatchBucket(t *testing.T) {
 			return false
 		}
 	})
+}
+
+// Watch shows what changes, and all there is with --since 0; SIGINT ends it.
+func TestWatch(t *testing.T) {
+	s := serve(t, t.TempDir())
+	var out output
+	c := exec.Command(program(t, "reducer"), "watch", "runs", "--since", "0", "--nats", s.url)
+	c.Stdout = &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	must(t, exit.Rejected, "ingest", "--wait", "--nats", s.url, quickstart)
+	eventually(t, "the run is seen completed", func() bool { return strings.Contains(out.String(), "run laptop-for-kim, state COMPLETED, spent 1665") })
+	if err := c.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("watch ends with %v", err)
+	}
+	if r := run(t, "", "reducer", "watch", "decisions"); r.code != exit.Usage || !strings.Contains(r.stderr, "cannot be watched") {
+		t.Errorf("decisions: %s", r)
+	}
 }
 
 // The scheduler resumes a run whose timer is over; without it nobody does.

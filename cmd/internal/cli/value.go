@@ -81,5 +81,9 @@ func (m *Millis) Given() bool { return *m >= 0 }
 
 // FormatMillis shows a time in UTC, as RFC 3339.
 func FormatMillis(millis int64) string {
-	return time.UnixMilli(millis).UTC().Format("2006-01-02T15:04:05.999Z07:00")
+	at := time.UnixMilli(millis).UTC()
+	if millis%1000 == 0 {
+		return at.Format(time.RFC3339)
+	}
+	return at.Format("2006-01-02T15:04:05.000Z07:00")
 }
