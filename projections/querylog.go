@@ -88,7 +88,7 @@ func (q *queries) entry(ctx context.Context, block, seq uint64) (*events.Entry, 
 	}
 	m, err := log.GetMsg(ctx, block)
 	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		return nil, wire.Errorf(wire.Unavailable, "the decision is in block %d, which the log no longer holds", block)
+		return nil, noBlock(ctx, log, block)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read block %d: %w", block, err)
@@ -103,6 +103,19 @@ func (q *queries) entry(ctx context.Context, block, seq uint64) (*events.Entry, 
 		}
 	}
 	return nil, wire.Errorf(wire.Integrity, "block %d does not hold command %d, which the store says it does", block, seq)
+}
+
+// noBlock says why a block cannot be read. A log may begin late, where older
+// blocks are in an archive; it has no gaps.
+func noBlock(ctx context.Context, log jetstream.Stream, block uint64) error {
+	info, err := log.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("read block %d: %w", block, err)
+	}
+	if block < info.State.FirstSeq {
+		return wire.Errorf(wire.Unavailable, "the decision is in block %d, which the log no longer holds", block)
+	}
+	return wire.Errorf(wire.Integrity, "block %d of the log cannot be read", block)
 }
 
 func (q *queries) logStream(ctx context.Context) (jetstream.Stream, error) {
@@ -137,6 +150,9 @@ func (q *queries) plan(ctx context.Context, contract string, data []byte) (any, 
 	}
 	at := found.(pin)
 	event, err := q.pinEvent(ctx, &at)
+	if damaged := (*wire.Error)(nil); errors.As(err, &damaged) && damaged.Code == wire.Integrity {
+		return nil, planError(&plan.Error{Code: plan.ErrCorrupt.Error(), RunID: r.RunID, PlanID: r.PlanID, Check: "event", Message: damaged.Message})
+	}
 	if err != nil {
 		return nil, err
 	}
