@@ -32,6 +32,7 @@ type serving struct {
 	replicas  int
 	inbox     cli.Bytes
 	log       cli.Bytes
+	archive   string
 	scheduler bool
 	level     slog.Level
 }
@@ -50,6 +51,7 @@ func newServe() *cobra.Command {
 		Example: cli.Example(
 			"reducer serve --data aiws-data",
 			"reducer serve --listen 127.0.0.1:0        # a free port, printed when it is ready",
+			"reducer serve --archive \"$BACKUP/aiws\"    # a second copy of the log, for reducer import",
 			"reducer serve --listen 0.0.0.0:4222 --nats-config nats.conf",
 			"reducer serve --nats nats://a:4222,nats://b:4222,nats://c:4222 --replicas 3 --creds reducer.creds",
 		),
@@ -67,6 +69,7 @@ func newServe() *cobra.Command {
 	flags.IntVar(&s.replicas, "replicas", 1, "copies of the streams on a cluster, with --nats")
 	flags.Var(&s.inbox, "inbox-max-bytes", "size at which the inbox turns publishers away")
 	flags.Var(&s.log, "log-max-bytes", "size at which the log takes no more; 0 is no limit")
+	flags.StringVar(&s.archive, "archive", "", "keep a second copy of the log in this `DIR`ectory, best on another disk")
 	flags.BoolVar(&s.scheduler, "scheduler", false, "publish ticks of scheduled triggers and ends of timers as the principal scheduler")
 	flags.TextVar(&s.level, "log-level", slog.LevelInfo, "log lines from this `LEVEL` on: debug, info, warn, error")
 	s.nats.AddLogin(c)
@@ -97,6 +100,7 @@ func (s *serving) options(c *cobra.Command) (daemon.Options, error) {
 		Data: s.data, Login: login, Listen: s.listen, ConfigFile: s.config, Account: s.account, AllowInsecure: s.insecure,
 		Sync:      jetlog.Sync(s.sync),
 		Streams:   jetlog.Streams{Replicas: s.replicas, InboxBytes: int64(s.inbox), LogBytes: int64(s.log)},
+		Archive:   s.archive,
 		Scheduler: s.scheduler, Build: cli.Build(), Log: cli.Logger(c, s.level),
 		Ready: func(url string) { ready(c, url) },
 	}

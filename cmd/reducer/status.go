@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,13 @@ func printStatus(c *cobra.Command, s *wire.StatusResponse) error {
 	}
 	row("build", s.Build)
 	row("rules", strconv.FormatInt(s.RulesVersion, 10))
+	if a := s.Archive; a != nil {
+		row("archive", fmt.Sprintf("block %d, %d behind, in %s", a.Block, a.Lag, a.Dir))
+		if a.Missing > 0 {
+			row("archive damage", fmt.Sprintf("%d blocks are written again", a.Missing))
+		}
+		row("archive error", a.Error)
+	}
 	if m := s.Mirror; m != nil {
 		row("mirror", m.Phase+", command "+number(m.AsOf.Seq))
 		row("mirror error", m.Error)

@@ -118,20 +118,21 @@ type DigestResponse struct {
 
 // StatusResponse tells what runs.
 type StatusResponse struct {
-	AsOf         AsOf          `json:"asOf"`
-	Build        string        `json:"build"`
-	Generation   string        `json:"generation"`
-	LogEnd       uint64        `json:"logEnd"` // last block of the log when the term began
-	Mirror       *MirrorStatus `json:"mirror,omitempty"`
-	Phase        string        `json:"phase"`
-	Ready        bool          `json:"ready"`
-	Reason       string        `json:"reason,omitempty"` // why it is not ready
-	RulesVersion int64         `json:"rulesVersion"`
-	Shard        int64         `json:"shard"`
-	Shards       int64         `json:"shards"`
-	Since        string        `json:"since,omitempty"` // RFC 3339: of phase and reason
-	Terms        int           `json:"terms"`
-	Writer       string        `json:"writer"`
+	Archive      *ArchiveStatus `json:"archive,omitempty"`
+	AsOf         AsOf           `json:"asOf"`
+	Build        string         `json:"build"`
+	Generation   string         `json:"generation"`
+	LogEnd       uint64         `json:"logEnd"` // last block of the log when the term began
+	Mirror       *MirrorStatus  `json:"mirror,omitempty"`
+	Phase        string         `json:"phase"`
+	Ready        bool           `json:"ready"`
+	Reason       string         `json:"reason,omitempty"` // why it is not ready
+	RulesVersion int64          `json:"rulesVersion"`
+	Shard        int64          `json:"shard"`
+	Shards       int64          `json:"shards"`
+	Since        string         `json:"since,omitempty"` // RFC 3339: of phase and reason
+	Terms        int            `json:"terms"`
+	Writer       string         `json:"writer"`
 }
 
 // MirrorStatus tells how far the KV mirror is.
@@ -139,6 +140,15 @@ type MirrorStatus struct {
 	AsOf  AsOf   `json:"asOf"`
 	Phase string `json:"phase"`           // waiting, comparing, live
 	Error string `json:"error,omitempty"` // what the last session ended with
+}
+
+// ArchiveStatus tells how far the second copy of the log is.
+type ArchiveStatus struct {
+	Block   uint64 `json:"block"` // last block that is on disk in the archive
+	Dir     string `json:"dir"`
+	Error   string `json:"error,omitempty"`   // what keeps it from going on
+	Lag     uint64 `json:"lag"`               // blocks of the log after that
+	Missing uint64 `json:"missing,omitempty"` // damaged blocks before it that are being written again
 }
 
 // Decode reads a request strictly into one of the request types. An empty

@@ -46,6 +46,7 @@ type Writer struct {
 	queue   []queued
 	bytes   int
 	busy    bool  // blocks were taken from the queue and are being written
+	reading bool  // the log is being read, which may take long: nobody waits for that
 	behind  bool  // blocks were dropped: they are on the log
 	newest  head  // last block appended, or the archive's
 	failing error // of the last try; nil when all is well
@@ -109,12 +110,13 @@ func (w *Writer) Last() (uint64, [sha256.Size]byte, error) {
 	return w.newest.seq, w.newest.hash, w.fault
 }
 
-// Append implements [loop.Archive]. It waits while the queue is full and the
-// archive can be written. The block must not be changed afterwards.
+// Append implements [loop.Archive]. It waits while the queue is full and is
+// being written. The block must not be changed afterwards.
 func (w *Writer) Append(seq uint64, block []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.bytes+len(block) > w.o.QueueBytes && len(w.queue) > 0 && !w.behind && w.failing == nil && !w.closed {
+	full := func() bool { return w.bytes+len(block) > w.o.QueueBytes && len(w.queue) > 0 }
+	for full() && !w.behind && !w.reading && w.failing == nil && !w.closed {
 		w.room.Wait()
 	}
 	switch {
@@ -124,7 +126,7 @@ func (w *Writer) Append(seq uint64, block []byte) error {
 		return errors.New("archive: it is closed")
 	case seq <= w.newest.seq:
 		return nil
-	case w.failing != nil:
+	case w.failing != nil, w.reading && full():
 		w.drop()
 	case !w.behind:
 		w.queue, w.bytes = append(w.queue, queued{seq, block}), w.bytes+len(block)
@@ -310,10 +312,19 @@ func (w *Writer) fill(ctx context.Context) error {
 }
 
 func (w *Writer) readLog(ctx context.Context, f func(loop.Log) error) error {
+	w.setReading(true)
+	defer w.setReading(false)
 	log, closeLog, err := w.o.OpenLog(ctx)
 	if err != nil {
 		return fmt.Errorf("archive: open the log: %w", err)
 	}
 	defer closeLog()
 	return f(log)
+}
+
+func (w *Writer) setReading(on bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reading = on
+	w.room.Broadcast()
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
+	"github.com/aiws-reducer/aiws-reducer/reducer/archive"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	Account       string                // of the streams, where the configuration has several
 	AllowInsecure bool                  // listen to strangers without authentication and TLS
 	Sync          jetlog.Sync
+
+	Archive string // directory of a second copy of the log; "" is none
 
 	Streams   jetlog.Streams
 	Scheduler bool
@@ -72,6 +75,9 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer d.stop()
+	if err := d.startArchive(); err != nil {
+		return explain(err)
+	}
 	// It takes the last blocks along, so it ends after the loop.
 	d.beside(context.WithoutCancel(ctx), "the KV mirror", d.mirror.Run)
 	watching, done := context.WithCancel(ctx)
@@ -89,12 +95,14 @@ type daemon struct {
 	status *loop.Status
 	server *jetlog.Server // nil until the first term, and with an external server
 
+	archive *archive.Writer // nil where none was asked for
+
 	queries sync.Once
 	stops   []func() // of what runs beside the terms, in the order of starting
 }
 
 func (d *daemon) loopOptions() loop.Options {
-	return loop.Options{
+	o := loop.Options{
 		Connect:      d.connect,
 		Stores:       stores{d.home},
 		NewDecider:   func() loop.Decider { return reducer.New() },
@@ -110,6 +118,10 @@ func (d *daemon) loopOptions() loop.Options {
 		Log:          d.o.Log,
 		Limits:       loop.Limits{Grace: grace},
 	}
+	if d.archive != nil { // not a nil *Writer in an interface
+		o.Archive = d.archive
+	}
+	return o
 }
 
 // connect makes the session of the next term.

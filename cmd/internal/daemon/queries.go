@@ -71,7 +71,7 @@ func (d *daemon) statusNow() wire.StatusResponse {
 	answer := wire.StatusResponse{
 		Build: d.o.Build, Generation: info.Generation, LogEnd: info.LogEnd, Phase: string(info.Phase), Ready: info.Ready(),
 		Reason: info.Reason, RulesVersion: reducer.RulesVersion, Shard: d.o.Streams.Shard, Shards: max(d.o.Streams.Shards, 1),
-		Terms: info.Terms, Writer: info.Writer, Mirror: d.mirror.Info().Status(),
+		Terms: info.Terms, Writer: info.Writer, Mirror: d.mirror.Info().Status(), Archive: d.archiveStatus(),
 	}
 	if !info.Since.IsZero() {
 		answer.Since = info.Since.UTC().Format(time.RFC3339)
