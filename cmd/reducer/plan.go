@@ -55,7 +55,8 @@ func newPlan() *cobra.Command {
 
 // printPlan shows what the run's record says of the plan, and the plan.
 func printPlan(c *cobra.Command, p *wire.PlanResponse) error {
-	table := ui.NewTable("plan", p.PlanID)
+	table := ui.NewTable("member", "value")
+	table.Row("plan", p.PlanID)
 	table.Row("run", p.RunID)
 	table.Row("form", p.Form)
 	table.Row("hash", p.RunPlanHash)

@@ -139,7 +139,7 @@ func TestPlan(t *testing.T) {
 		running[form] = must(t, 0, "reducer", p.show("--nats", s.url)...)
 	}
 	graph := plans[schema.FormGraphPlan]
-	for _, want := range []string{"params     {\"topic\":\"harvest report\"}\n", "hash       " + graph.hash + "\n", "\n{\n  \"bounds\": {\n"} {
+	for _, want := range []string{"plan       review-v3\n", "params     {\"topic\":\"harvest report\"}\n", "hash       " + graph.hash + "\n", "\n{\n  \"bounds\": {\n"} {
 		if !strings.Contains(running[graph.Form], want) {
 			t.Errorf("plan does not show %q:\n%s", want, running[graph.Form])
 		}
