@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/client"
@@ -382,4 +383,60 @@ func checkShop(ctx context.Context, t *testing.T, c *client.Client, s *shop) {
 		t.Errorf("the ledger has %v", counts)
 	}
 	t.Log(counts)
+}
+
+// TestDispatchDuplicate: "duplicate" is no leave to call, where the decision
+// that it repeats cannot be read.
+func TestDispatchDuplicate(t *testing.T) {
+	ctx := integration(t)
+	url := plainServer(t, "")
+	nc, err := nats.Connect(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: "AIWS_INBOX_0", Subjects: []string{"aiws.cmd.>"}}); err != nil {
+		t.Fatal(err)
+	}
+	action := admit("o1", "a1").Action
+	rows := map[string]string{
+		"attempts":   fmt.Sprintf(`{"amount":"10","attemptId":"a1","operationId":"o1","state":"PREPARED","fingerprint":%q}`, schema.Fingerprint(&action)),
+		"operations": fmt.Sprintf(`{"action":%s}`, schema.AppendRecord(nil, &action)),
+	}
+	answer := func(subject string, f nats.MsgHandler) {
+		if _, err := nc.Subscribe(subject, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answer("aiws.q.c1.get", func(m *nats.Msg) {
+		var r wire.GetRequest
+		if err := json.Unmarshal(m.Data, &r); err != nil {
+			t.Error(err)
+		}
+		_ = m.Respond(fmt.Appendf(nil, `{"document":{"row":%s}}`, rows[r.Projection]))
+	})
+	answer("aiws.cmd.>", func(m *nats.Msg) {
+		d := &events.Decision{
+			Contract: "c1", CommandSeq: 2, CommandID: m.Header.Get(wire.HeaderCommandID), BodyHash: events.ZeroHash,
+			Outcome: events.OutcomeDuplicate, Of: 1, OfOutcome: events.OutcomeAccepted,
+		}
+		d.Seal(events.ZeroHash)
+		_ = nc.Publish(m.Header.Get(wire.HeaderReply), d.Append(nil))
+	})
+	if err := nc.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	k := &client.Coordinator{Client: connect(t, url, client.Options{Principal: "host"})}
+	_, err = k.Dispatch(ctx, dispatch("a1"), adapter{call: func(context.Context, client.Attempt) (client.Report, error) {
+		t.Error("called")
+		return applied(1), nil
+	}})
+	var uncertain *client.Uncertain
+	if !errors.As(err, &uncertain) || uncertain.Command.ID == "" {
+		t.Errorf("got %v", err)
+	}
 }
