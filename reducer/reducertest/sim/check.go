@@ -56,6 +56,9 @@ func (c *checker) issued(m *message) {
 
 // appended checks a block that the log just stored.
 func (c *checker) appended(block []byte) {
+	if h, _, _ := readHeader(block); h.Generation != c.w.server.generation {
+		c.w.violated("block", "a block of generation %s is appended to a log of %s", h.Generation, c.w.server.generation)
+	}
 	c.model.append(block)
 	c.lastSeq = c.model.lastSeq
 }
@@ -140,14 +143,14 @@ func (c *checker) stored(s *store) {
 }
 
 func (c *checker) otherGeneration(s *store) bool {
-	return s.cursor.LogSeq > 0 && s.cursor.Generation != c.w.server.generation
+	return s.cursor.LogSeq > 0 && s.cursor.Generation < c.w.server.oldest
 }
 
 // archived checks a block that is copied to the archive: it is on the log, and
 // all before it are. One that still works on an old generation is let alone.
 func (c *checker) archived(m *machine, seq uint64, block []byte) {
 	log := c.w.server.log
-	if h, _, _ := readHeader(block); h.Generation != c.w.server.generation {
+	if h, _, _ := readHeader(block); h.Generation < c.w.server.oldest {
 		return
 	}
 	if seq > uint64(len(log)) || !slices.EqualFunc(m.archive.blocks, log[:seq], bytes.Equal) {

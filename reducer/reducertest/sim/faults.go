@@ -170,10 +170,10 @@ var kinds = []kind{
 		apply: func(w *world, f *Fault) { w.spoil(f) },
 	},
 	{
-		name: "restore", does: "the log is exported and imported as a new generation, while a reducer may still work on the old one",
+		name: "restore", does: "a new generation of the log begins: with the same blocks, or exported and imported in blocks of n; a reducer may still work on the old one",
 		fits: func(s *Setup) bool { return s.External && !s.Interval },
 		make: func(rng *rand.Rand, s *Setup) Fault {
-			return Fault{How: oneOf(rng, "told", "untold"), N: 1 + rng.IntN(5), Steps: 1 + rng.IntN(40)}
+			return Fault{How: oneOf(rng, "told", "untold"), N: rng.IntN(6), Steps: 1 + rng.IntN(40)}
 		},
 		apply: func(w *world, f *Fault) { w.restore(f) },
 	},
@@ -223,9 +223,10 @@ func (w *world) jump(f *Fault) {
 	}
 }
 
-// restore imports the log as a new generation, with n commands in a block. The
-// reducers are stopped and their stores deleted, except the second, which
-// nobody thought of where it is untold.
+// restore begins a new generation: with n 0 the blocks are restored as they are,
+// else they are exported, and imported with n commands in a block. Then what was
+// made of the old log is deleted. All reducers are stopped for it, except the
+// second where it is untold.
 func (w *world) restore(f *Fault) {
 	if w.damage != nil || len(w.server.log) == 0 {
 		return
@@ -235,13 +236,18 @@ func (w *world) restore(f *Fault) {
 			continue
 		}
 		m.crash(f, false)
-		m.disk, m.archive = disk{}, archive{}
+		if f.N > 0 {
+			m.disk, m.archive = disk{}, archive{}
+		}
 	}
-	w.server.generation = "g" + string(w.server.generation[1]+1)
-	w.server.log = regroup(w.server.log, w.server.generation, f.N)
-	w.server.mirror = mirror{}
-	w.check.restart(w.server.log)
-	w.trace.add(w, "operator: the log is imported as %s, %d blocks", w.server.generation, len(w.server.log))
+	s := w.server
+	s.generation = "g" + string(s.generation[1]+1)
+	if f.N > 0 {
+		s.oldest, s.mirror = s.generation, mirror{}
+		s.log = regroup(s.log, s.generation, f.N)
+		w.check.restart(s.log)
+	}
+	w.trace.add(w, "operator: the log is now %s, %d blocks", s.generation, len(s.log))
 }
 
 // regroup writes the decisions of a log into blocks of a new generation.

@@ -25,7 +25,7 @@ func (l logPort) Info(ctx context.Context) (loop.LogInfo, error) {
 			s.refuse = s.p.m.mustRefuse()
 			w.check.refusal(s)
 		}
-		info := loop.LogInfo{FirstSeq: 1, LastSeq: uint64(len(w.server.log)), Generation: w.server.generation}
+		info := loop.LogInfo{FirstSeq: 1, LastSeq: uint64(len(w.server.log)), Generation: s.generation}
 		f := w.spoiled("log info")
 		switch {
 		case f == nil:

@@ -184,19 +184,19 @@ func (m *machine) exited(p *process) {
 		w.repair()
 		if m.outdated() {
 			m.disk, m.archive = disk{}, archive{}
-			w.trace.add(w, "operator: the old generation's store of r%d is deleted", m.id+1)
+			w.trace.add(w, "operator: the old store of r%d is deleted", m.id+1)
 		}
 	}
 }
 
-// outdated says whether what the machine has is of an earlier generation of the
-// log: nobody told it that the log was imported.
+// outdated says whether what the machine has is of another log: nobody told it
+// that the log was exported and imported.
 func (m *machine) outdated() bool {
-	now := m.w.server.generation
-	if g := m.disk.generation(); g != "" && g != now {
+	oldest := m.w.server.oldest
+	if g := m.disk.generation(); g != "" && g < oldest {
 		return true
 	}
-	return m.archive.last() > 0 && m.archive.generation != now
+	return m.archive.last() > 0 && m.archive.generation < oldest
 }
 
 // leave forgets a process that has ended.

@@ -18,14 +18,15 @@ import (
 
 // model is what the checker makes of the log, block by block.
 type model struct {
-	w        *world
-	lastSeq  uint64
-	lastHash string // of the last block
-	entries  map[uint64]*entry
-	first    map[idKey]*entry
-	heads    map[string]string // last record hash of each ledger
-	opened   map[string]bool
-	dispatch map[string]uint64
+	w          *world
+	lastSeq    uint64
+	lastHash   string // of the last block
+	generation string // of the last block
+	entries    map[uint64]*entry
+	first      map[idKey]*entry
+	heads      map[string]string // last record hash of each ledger
+	opened     map[string]bool
+	dispatch   map[string]uint64
 
 	again *reducer.Reducer // decides everything a second time
 	state *state.State
@@ -69,8 +70,8 @@ func (m *model) append(block []byte) {
 		m.w.violated("block", "block %d is not whole", seq)
 	case h.PrevBlockHash != m.lastHash:
 		m.w.violated("block", "block %d of %s is not chained to the block before it", seq, h.Writer)
-	case h.Generation != m.w.server.generation:
-		m.w.violated("block", "block %d is of generation %s", seq, h.Generation)
+	case h.Generation < m.generation:
+		m.w.violated("block", "block %d is of generation %s, the block before it of %s", seq, h.Generation, m.generation)
 	case len(lines) != 2*h.Commands || h.Commands == 0:
 		m.w.violated("block", "block %d has %d lines for %d commands", seq, len(lines), h.Commands)
 	case h.First <= m.lastSeq:
@@ -82,7 +83,7 @@ func (m *model) append(block []byte) {
 	if m.lastSeq != h.Last {
 		m.w.violated("block", "block %d ends with command %d, its header says %d", seq, m.lastSeq, h.Last)
 	}
-	m.lastHash = hash
+	m.lastHash, m.generation = hash, h.Generation
 	m.fold(uint64(seq), h.StateHash)
 }
 

@@ -23,7 +23,8 @@ type server struct {
 	starts     int  // step at which it starts again; 0: not planned
 	full       int  // step until which the log takes nothing
 	offset     int64
-	generation string
+	generation string // of the log
+	oldest     string // generation of its first block
 
 	inbox    stream
 	log      [][]byte // block n is log[n-1]

@@ -90,46 +90,4 @@ func (r *Result) Report(shrunk *Result) string {
 	return b.String()
 }
 
-// Shrink takes faults, clients and commands out of a failing script for as long
-// as it breaks the same promise.
-func Shrink(t *testing.T, failing *Result) *Result {
-	t.Helper()
-	best := failing
-	try := func(s Script) bool {
-		r := Run(t, s)
-		if r.Violation == nil || r.Violation.Rule != failing.Violation.Rule {
-			return false
-		}
-		best = r
-		return true
-	}
-	for size := len(best.Script.Faults); size >= 1; {
-		removed := false
-		for from := 0; from+1 <= len(best.Script.Faults); {
-			s := best.Script
-			to := min(from+size, len(s.Faults))
-			s.Faults = append(append([]Fault(nil), s.Faults[:from]...), s.Faults[to:]...)
-			if try(s) {
-				removed = true
-				continue
-			}
-			from = to
-		}
-		if !removed || size > len(best.Script.Faults) {
-			size /= 2
-		}
-	}
-	for _, number := range []func(*Script) *int{
-		func(s *Script) *int { return &s.World.Clients }, func(s *Script) *int { return &s.World.Commands },
-	} {
-		for s := best.Script; *number(&s) > 1; s = best.Script {
-			*number(&s)--
-			if !try(s) {
-				break
-			}
-		}
-	}
-	return best
-}
-
 func hexOf(hash [32]byte) string { return hex.EncodeToString(hash[:]) }

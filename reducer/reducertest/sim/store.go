@@ -218,6 +218,9 @@ func (a archivePort) Append(seq uint64, block []byte) error {
 			return fmt.Errorf("the archive ends at block %d, this is block %d", m.archive.last(), seq)
 		}
 		h, _, _ := readHeader(block)
+		if last := m.archive.last(); last > 0 && h.PrevBlockHash != headerHash(m.archive.blocks[last-1]) {
+			return fmt.Errorf("block %d does not follow the archive's last", seq)
+		}
 		m.archive.blocks, m.archive.generation = append(m.archive.blocks, block), h.Generation
 		m.w.check.archived(m, seq, block)
 		return nil
@@ -276,7 +279,7 @@ func (p *process) follow() {
 	w := p.m.w
 	next := p.derived[0]
 	p.derived = p.derived[1:]
-	if next.LogSeq > w.server.mirror.seq && next.Generation == w.server.generation {
+	if next.LogSeq > w.server.mirror.seq && next.Generation >= w.server.oldest {
 		w.server.mirror = mirror{seq: next.LogSeq, hash: hex.EncodeToString(next.BlockHash[:])}
 		w.check.mirrored()
 	}

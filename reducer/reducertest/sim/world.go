@@ -14,8 +14,8 @@ import (
 const began = 1_767_225_600 * int64(time.Second)
 
 // patience is how many steps a world may take to come to rest once its faults
-// are over. It is some ten times what a run needs.
-const patience = 40_000
+// are over: several times what the slowest run needs.
+const patience = 15_000
 
 // world is one run. Its goroutine is the scheduler: it alone changes what is
 // not a reducer's memory, draws from rng and moves the time.
@@ -57,7 +57,7 @@ func newWorld(s *Script) *world {
 	w := &world{script: s, setup: &s.World, now: began, faults: slices.Clone(s.Faults)}
 	w.rng = rand.New(rand.NewPCG(s.Seed, 2))
 	w.check = newChecker(w)
-	w.server = &server{w: w, up: s.World.External, doors: s.World.External, generation: "g1"}
+	w.server = &server{w: w, up: s.World.External, doors: s.World.External, generation: "g1", oldest: "g1"}
 	for i := range s.World.Reducers {
 		w.machines = append(w.machines, &machine{w: w, id: i, restart: 1})
 	}
