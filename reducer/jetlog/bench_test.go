@@ -5,7 +5,6 @@ package jetlog_test
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -43,43 +42,6 @@ func BenchmarkSpine(b *testing.B) {
 				b.Fatal(err)
 			}
 		})
-	}
-}
-
-// submit sends count commands, with so many unanswered at a time.
-func submit(tb testing.TB, nc *nats.Conn, submitters, from, count int) {
-	tb.Helper()
-	inbox := nc.NewInbox()
-	var sent, answered atomic.Int64
-	done := make(chan struct{})
-	send := func() {
-		n := sent.Add(1)
-		if n > int64(count) {
-			return
-		}
-		id, subject, body := command(from + int(n) - 1)
-		m := &nats.Msg{Subject: subject, Data: []byte(body), Header: nats.Header{jetlog.HeaderCommandID: {id}, jetlog.HeaderReply: {inbox}}}
-		if err := nc.PublishMsg(m); err != nil {
-			tb.Error(err)
-		}
-	}
-	sub, err := nc.Subscribe(inbox, func(*nats.Msg) {
-		if answered.Add(1) == int64(count) {
-			close(done)
-		}
-		send()
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer sub.Unsubscribe()
-	for range submitters {
-		send()
-	}
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		tb.Fatalf("%d of %d commands were answered", answered.Load(), count)
 	}
 }
 

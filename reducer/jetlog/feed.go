@@ -59,8 +59,8 @@ func newFeed(ctx context.Context, c *Conn, s Streams, after uint64) (*feed, erro
 	go f.watch()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.pull()
-	return f, f.err
+	f.pull() // an error of it comes with the first Take
+	return f, nil
 }
 
 // watch ends the feed with its connection.

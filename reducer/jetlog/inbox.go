@@ -50,7 +50,11 @@ func (i *inbox) Purge(ctx context.Context, seq uint64) error {
 
 // Read implements [loop.Inbox].
 func (i *inbox) Read(ctx context.Context, after uint64) (loop.Feed, error) {
-	return newFeed(ctx, i.conn, i.streams, after)
+	f, err := newFeed(ctx, i.conn, i.streams, after)
+	if err != nil {
+		return nil, err // not a nil *feed in an interface
+	}
+	return f, nil
 }
 
 // command is the command that a delivered message carries.

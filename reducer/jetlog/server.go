@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -192,6 +194,20 @@ func (s *Server) Healthy() error {
 		}
 	}
 	return nil
+}
+
+// remains returns a directory with messages of a stream, or "".
+func (s *Server) remains(stream string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	// <account>/streams/<stream>/msgs/<n>.blk
+	files, _ := filepath.Glob(filepath.Join(s.o.Dir.JetStream(), "*", "streams", stream, "msgs", "*.blk")) // only a bad pattern is an error
+	for _, name := range files {
+		if info, err := os.Stat(name); err == nil && info.Size() > 0 {
+			return filepath.Dir(filepath.Dir(name))
+		}
+	}
+	return ""
 }
 
 // Restart stops the server and starts it without listeners, on the address it

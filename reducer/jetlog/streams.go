@@ -128,13 +128,39 @@ func (s Streams) ensureLog(ctx context.Context, c *Conn) (string, error) {
 	switch {
 	case err == nil:
 	case isStreamNotFound(err):
-		if generation = s.Generation; generation == "" {
-			return "", fmt.Errorf("%w: no generation for a new log", loop.ErrConfig)
+		if err := s.mayBegin(ctx, c); err != nil {
+			return "", err
 		}
+		generation = s.Generation
 	default:
 		return "", err
 	}
 	return generation, s.ensure(ctx, c, s.logConfig(generation))
+}
+
+// mayBegin says why a log that is not there must not be made. A server that
+// cannot read the description of a stream goes on without the stream, and an
+// empty log in its place would decide everything again.
+func (s Streams) mayBegin(ctx context.Context, c *Conn) error {
+	if s.Generation == "" {
+		return fmt.Errorf("%w: no generation for a new log", loop.ErrConfig)
+	}
+	if c.server != nil {
+		if place := c.server.remains(s.LogName()); place != "" {
+			return fmt.Errorf("%w: the server could not read the log in %s: restore it from the archive", loop.ErrIntegrity, place)
+		}
+	}
+	stream, err := c.js.Stream(ctx, s.InboxName())
+	switch {
+	case isStreamNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("stream %s: %w", s.InboxName(), wireError(err))
+	case stream.CachedInfo().State.LastSeq > 0:
+		return fmt.Errorf("%w: there is no log %s, but its inbox was used: restore the log from the archive; to begin anew delete the inbox %s as well",
+			loop.ErrIntegrity, s.LogName(), s.InboxName())
+	}
+	return nil
 }
 
 // FindGeneration returns the generation of an existing log: the last token of

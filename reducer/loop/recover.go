@@ -296,9 +296,11 @@ func (t *Term) Open(ctx context.Context) error {
 	if err := t.session.OpenDoors(ctx); err != nil {
 		return fmt.Errorf("open to publishers: %w", err)
 	}
-	if t.feed, err = inbox.Read(ctx, t.last.CommandSeq); err != nil {
+	feed, err := inbox.Read(ctx, t.last.CommandSeq)
+	if err != nil {
 		return fmt.Errorf("read the inbox: %w", err)
 	}
+	t.feed = feed
 	t.o.Status.set(PhaseReady, "")
 	return nil
 }
