@@ -406,6 +406,31 @@ func TestBackPressure(t *testing.T) {
 	publish(ctx, t, s.conn.nc, "aiws.cmd.c1.alice.startRun", "{}")
 }
 
+// TestRestore: beside an inbox that was used a log is made only by who says so.
+func TestRestore(t *testing.T) {
+	ctx := integration(t)
+	server := startServer(t, t.TempDir())
+	s := session(ctx, t, server)
+	defer s.Close()
+	if err := s.Inbox().Purge(ctx, 8); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.conn.js.DeleteStream(ctx, testStreams.LogName()); err != nil {
+		t.Fatal(err)
+	}
+	restored := Streams{Generation: "g2"}
+	if _, err := restored.Ensure(ctx, s.conn); !errors.Is(err, loop.ErrIntegrity) {
+		t.Errorf("a reducer: %v, want an integrity error", err)
+	}
+	restored.Restore = true
+	if got, err := restored.Ensure(ctx, s.conn); err != nil || got != "g2" {
+		t.Errorf("a restore: generation %q, %v", got, err)
+	}
+	if err := s.Log().Append(ctx, 0, []byte("old")); err == nil {
+		t.Error("a writer of the old generation reached the new log")
+	}
+}
+
 // TestForeignStream: a stream that may lose messages by itself is refused.
 func TestForeignStream(t *testing.T) {
 	ctx := integration(t)

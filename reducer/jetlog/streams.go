@@ -32,6 +32,10 @@ type Streams struct {
 	// Generation of a log that is made; a log that exists has its own.
 	// Import and restore begin a new one.
 	Generation string
+
+	// Restore makes a log that is missing whatever else is there. It is for
+	// who then fills it, import and restore, and for nobody who decides.
+	Restore bool
 }
 
 // InboxName is the name of the inbox stream.
@@ -144,6 +148,9 @@ func (s Streams) ensureLog(ctx context.Context, c *Conn) (string, error) {
 func (s Streams) mayBegin(ctx context.Context, c *Conn) error {
 	if s.Generation == "" {
 		return fmt.Errorf("%w: no generation for a new log", loop.ErrConfig)
+	}
+	if s.Restore {
+		return nil
 	}
 	if c.server != nil {
 		if place := c.server.remains(s.LogName()); place != "" {
