@@ -294,10 +294,11 @@ func (s *State) pendingMembers() []named[bool] {
 	return list
 }
 
-// eachStored calls f for the stored rows that are not in except.
+// eachStored calls f for the stored rows that are not in except. The kinds of
+// rows are letters; a store may keep keys of its own below them.
 func (s *State) eachStored(except map[string]bool, f func(key string, r row) error) error {
 	var failed error
-	err := s.rows.Scan([]byte{0}, []byte{0xFF}, false, func(key, value []byte) bool {
+	err := s.rows.Scan([]byte{'A'}, []byte{'z' + 1}, false, func(key, value []byte) bool {
 		if except[string(key)] || unchecked(key[0]) {
 			return true
 		}
