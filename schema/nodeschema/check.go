@@ -1,11 +1,12 @@
 package nodeschema
 
 import (
+	"errors"
 	"fmt"
-	"strconv"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/aiws-reducer/aiws-reducer/schema"
-	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
 )
 
 // The limits of one validation.
@@ -28,155 +29,42 @@ func (f *Failure) Error() string {
 	return "at " + f.Pointer + ": " + f.Message
 }
 
-// Check returns why the schema refuses the instance, or nil: it is valid. The failure is the first one in a fixed order.
+// Check returns why the schema refuses the instance, or nil: it is valid. Of several failures it is the same one every time.
 func (s *Schema) Check(instance schema.Value) *Failure {
-	if f := s.tooLarge(instance, ""); f != nil {
-		return f
+	if what := s.tooLarge(len(instance)); what != "" {
+		return &Failure{"", TooLarge, "too large to validate: schema and instance have " + what}
 	}
-	var c checker
-	return c.run(s, jsontree.Parse(instance, ""))
+	var failure *jsonschema.ValidationError
+	if !errors.As(s.compiled.Validate(decode(instance)), &failure) {
+		return nil
+	}
+	pointer, message := explain(failure)
+	return &Failure{pointer, "", message}
 }
 
-// CheckPartly is Check for an array or object of which some elements or members are not known yet: those for which unknown
-// says so. It returns a failure only if the schema refuses the instance whatever they will be.
-func (s *Schema) CheckPartly(instance *jsontree.Node, unknown func(kid *jsontree.Node) bool) *Failure {
-	if f := s.tooLarge(instance.Text, instance.Pointer()); f != nil {
-		return f
+func (s *Schema) tooLarge(bytes int) string {
+	switch {
+	case s.cost.values*bytes > MaxWork:
+		return fmt.Sprintf("%d values times %d bytes, which exceed %d", s.cost.values, bytes, MaxWork)
+	case s.cost.steps*bytes > MaxPatternWork:
+		return fmt.Sprintf("%d pattern instructions times %d bytes, which exceed %d", s.cost.steps, bytes, MaxPatternWork)
 	}
-	c := checker{unknown: map[*jsontree.Node]bool{}}
-	for _, kid := range instance.Kids {
-		if unknown(kid) {
-			c.unknown[kid], c.around = true, instance
-		}
-	}
-	return c.run(s, instance)
+	return ""
 }
 
 // Work estimates what validating an instance of so many bytes takes, in the unit of MaxWork: values times bytes.
-func (s *Schema) Work(bytes int) int { return s.values*bytes + s.steps*bytes/(MaxPatternWork/MaxWork) }
+func (s *Schema) Work(bytes int) int {
+	return s.cost.values*bytes + s.cost.steps*bytes/(MaxPatternWork/MaxWork)
+}
 
 // BuildWork estimates in the same unit what compiling the schema took.
-func (s *Schema) BuildWork() int { return len(s.root.at.Text) + 12*s.steps }
-
-func (s *Schema) tooLarge(instance schema.Value, pointer string) *Failure {
-	var what string
-	switch bytes := len(instance); {
-	case s.values*bytes > MaxWork:
-		what = fmt.Sprintf("%d values times %d bytes exceed %d", s.values, bytes, MaxWork)
-	case s.steps*bytes > MaxPatternWork:
-		what = fmt.Sprintf("%d pattern instructions times %d bytes exceed %d", s.steps, bytes, MaxPatternWork)
-	default:
-		return nil
-	}
-	return &Failure{pointer, TooLarge, "too large to validate: schema and instance have " + what}
+func (s *Schema) BuildWork() int {
+	c := &s.cost
+	return c.bytes + 50*c.schemas + c.schemas*c.schemas/100 + c.places/2 + 2*c.steps + c.parsing/2
 }
 
-// verdict is what a schema says of a value. unsure comes only of unknown members.
-type verdict uint8
-
-const (
-	invalid verdict = iota
-	unsure
-	valid
-)
-
-// checker applies the rules of one schema to one instance.
-type checker struct {
-	unknown map[*jsontree.Node]bool // elements or members of which nothing is known
-	around  *jsontree.Node          // the array or object that holds them
-	quiet   int                     // over 0 while a refusal need not refuse the instance
-	failure *Failure                // the first refusal that does
-}
-
-func (c *checker) run(s *Schema, instance *jsontree.Node) *Failure {
-	if c.apply(s.root, instance, nil) == invalid {
-		return c.failure
-	}
-	return nil
-}
-
-// refuse notes the failure and is the verdict.
-func (c *checker) refuse(r *rule, keyword string, n *jsontree.Node) verdict {
-	if c.quiet == 0 && c.failure == nil {
-		place := r.at.Pointer()
-		if keyword != "" {
-			place += "/" + keyword
-		}
-		c.failure = &Failure{Pointer: n.Pointer(), Message: "refused by its schema at " + strconv.Quote(place)}
-	}
-	return invalid
-}
-
-// try applies a rule that the value need not satisfy.
-func (c *checker) try(r *rule, n *jsontree.Node) verdict {
-	c.quiet++
-	result := c.apply(r, n, nil)
-	c.quiet--
-	return result
-}
-
-// apply applies a rule to a value. Into seen, if it is not nil, go the members or elements that the rule evaluates.
-func (c *checker) apply(r *rule, n *jsontree.Node, seen *marks) verdict {
-	switch {
-	case r.empty:
-		return valid
-	case r.never:
-		return c.refuse(r, "", n)
-	case c.unknown[n]:
-		return unsure
-	case r.types != 0 && r.types&typesOf(n) == 0:
-		return c.refuse(r, "type", n)
-	}
-	if seen == nil && (r.unevaluatedItems != nil || r.unevaluatedProperties != nil) {
-		seen = newMarks(n)
-	}
-	result := c.equal(r, n)
-	if result != invalid {
-		result = min(result, c.byKind(r, n, seen))
-	}
-	if r.logic != nil && result != invalid {
-		result = min(result, c.logic(r, n, seen))
-	}
-	if r.unevaluatedItems != nil && n.Kind() == '[' && result != invalid {
-		result = min(result, c.unevaluated(r.unevaluatedItems, n, seen))
-	}
-	if r.unevaluatedProperties != nil && n.Kind() == '{' && result != invalid {
-		result = min(result, c.unevaluated(r.unevaluatedProperties, n, seen))
-	}
-	return result
-}
-
-// equal compares with const and enum: two values are equal if their canonical texts are.
-func (c *checker) equal(r *rule, n *jsontree.Node) verdict {
-	switch {
-	case r.constant == "" && r.enum == nil:
-		return valid
-	case n == c.around:
-		return unsure
-	case r.constant != "" && r.constant != n.Text:
-		return c.refuse(r, "const", n)
-	case r.enum != nil && !r.enum[n.Text]:
-		return c.refuse(r, "enum", n)
-	}
-	return valid
-}
-
-// byKind applies the keywords that are about the value's own kind.
-func (c *checker) byKind(r *rule, n *jsontree.Node, seen *marks) verdict {
-	var keyword string
-	switch kind := n.Kind(); {
-	case kind == '{' && r.object != nil:
-		return c.object(r, n, seen)
-	case kind == '[' && r.array != nil:
-		return c.array(r, n, seen)
-	case kind == '"' && r.text != nil:
-		chars, _ := n.Str()
-		keyword = r.text.outside(chars)
-	case kind == '0' && r.number != nil:
-		keyword = r.number.outside(parseDecimal(string(n.Text)))
-	}
-	if keyword != "" {
-		return c.refuse(r, keyword, n)
-	}
-	return valid
+// Size estimates how many bytes of memory the schema takes.
+func (s *Schema) Size() int {
+	c := &s.cost
+	return 30*c.bytes + 1000*c.schemas + 2*c.places + 50*c.steps + 10*c.parsing
 }

@@ -6,14 +6,10 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/schema"
 	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
-	"github.com/aiws-reducer/aiws-reducer/schema/nodeschema"
 )
 
 // defaultGoal is the goal of a plan that has none.
 const defaultGoal = "External execution plan"
-
-// MaxSchemaWork bounds the validation of all inputs of one execution plan, in the unit of nodeschema.MaxWork.
-const MaxSchemaWork = 10 * nodeschema.MaxWork
 
 // executionPlan is an ExecutionPlan document that is being checked and captured.
 type executionPlan struct {

@@ -319,7 +319,7 @@ func TestResolveInputFails(t *testing.T) {
 	}
 }
 
-// TestInputsLeftOpen: what references will be is judged when they are resolved, not before.
+// TestInputsLeftOpen: members that are or contain references are judged when they are resolved, and so is what needs them.
 func TestInputsLeftOpen(t *testing.T) {
 	for _, c := range []struct {
 		schema, input string
@@ -327,15 +327,36 @@ func TestInputsLeftOpen(t *testing.T) {
 	}{
 		{`{"properties":{"v":{"type":"integer"}}}`, `{"v":REF}`, false},
 		{`{"properties":{"v":{"type":"integer"}}}`, `{"v":[REF]}`, false},
+		{`{"properties":{"v":{"properties":{"y":{"type":"integer"}}}}}`, `{"v":{"x":REF,"y":"no integer"}}`, false},
 		{`{"properties":{"v":{"type":"integer"},"w":{"type":"integer"}}}`, `{"v":REF,"w":"x"}`, true},
+		{`{"additionalProperties":{"type":"integer"}}`, `{"v":REF,"w":"x"}`, true},
+		{`{"additionalProperties":false}`, `{"v":REF}`, false},
+		{`{"additionalProperties":false,"properties":{"v":true}}`, `{"v":REF,"w":1}`, true},
+		{`{"patternProperties":{"^w":{"type":"integer"}}}`, `{"v":REF,"w1":"x"}`, true},
+		{`{"propertyNames":{"maxLength":1}}`, `{"v":REF,"ww":1}`, true},
+		{`{"maxProperties":1}`, `{"v":REF,"w":1}`, false},
+		{`{"maxProperties":1}`, `{"v":REF,"w":1,"x":1}`, true},
+		{`{"minProperties":2}`, `{"v":REF,"w":1}`, false},
+		{`{"type":"object"}`, `{"v":REF}`, false},
+		{`{"type":"array"}`, `{"v":REF}`, true},
+		{`{"required":["v"]}`, `{"v":REF}`, false},
 		{`{"required":["w"]}`, `{"v":REF}`, true},
-		{`{"items":{"type":"integer"}}`, `[1,REF]`, false},
-		{`{"items":{"type":"integer"}}`, `["x",REF]`, true},
+		{`{"const":{"v":1}}`, `{"v":REF}`, false},
+		{`{"enum":[{"v":1}]}`, `{"v":REF}`, false},
+		{`{"allOf":[{"required":["v"]}]}`, `{"v":REF}`, false},
+		{`{"anyOf":[{"required":["v"]}]}`, `{"v":REF}`, false},
+		{`{"oneOf":[{"required":["v"]}]}`, `{"v":REF}`, false},
+		{`{"not":{"required":["w"],"maxProperties":1}}`, `{"v":REF,"w":1}`, false},
+		{`{"if":{"required":["v"]},"else":false}`, `{"v":REF}`, false},
+		{`{"if":true,"then":{"required":["v"]}}`, `{"v":REF}`, false},
+		{`{"dependentRequired":{"w":["v"]}}`, `{"v":REF,"w":1}`, false},
+		{`{"dependentSchemas":{"w":{"required":["v"]}}}`, `{"v":REF,"w":1}`, false},
+		{`{"allOf":[{"properties":{"w":true}}],"unevaluatedProperties":false}`, `{"v":REF,"w":1}`, false},
+		{`{"allOf":[7]}`, `{"v":REF}`, true},
+		{`{"items":{"type":"integer"}}`, `["x",REF]`, false},
 		{`{"type":"integer"}`, `REF`, false},
+		{`false`, `{"v":REF}`, true},
 		{`false`, `{"v":1}`, true},
-		{`{"anyOf":[{"properties":{"v":{"const":1}},"required":["v"]},{"required":["w"]}]}`, `{"v":REF}`, false},
-		{`{"if":{"properties":{"v":{"const":1}}},"then":{"required":["w"]},"else":{"required":["x"]}}`, `{"v":REF,"x":1}`, false},
-		{`{"if":{"properties":{"v":{"const":1}}},"then":{"required":["w"]},"else":{"required":["x"]}}`, `{"v":REF}`, true},
 	} {
 		_, f := plan.CheckSource(plan.Source{
 			Form:      schema.FormExecutionPlan,

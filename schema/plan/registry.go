@@ -14,12 +14,16 @@ type registry struct {
 	fault   *Fault                    // the registry as a whole is no good
 	byID    map[string]*jsontree.Node // the entries
 	faults  map[string]*Fault         // an entry is no good
-	schemas map[*jsontree.Node]*nodeschema.Schema
+	schemas map[*jsontree.Node]*inputSchemas
 	work    int // of all validations so far
 }
 
+// inputSchemas are what the input schema of a capability is compiled to: the whole, and once an input needs it the part that
+// applies to inputs of which not all is known.
+type inputSchemas struct{ whole, partly *nodeschema.Schema }
+
 func (r *registry) open(admission string) {
-	r.byID, r.faults, r.schemas = map[string]*jsontree.Node{}, map[string]*Fault{}, map[*jsontree.Node]*nodeschema.Schema{}
+	r.byID, r.faults, r.schemas = map[string]*jsontree.Node{}, map[string]*Fault{}, map[*jsontree.Node]*inputSchemas{}
 	n, f := open(admission, "/admission", "unknown-capability")
 	if f != nil {
 		r.fault = f
@@ -60,36 +64,28 @@ func (r *registry) find(name *jsontree.Node) (*jsontree.Node, *Fault) {
 	return r.byID[id], nil
 }
 
-// validate applies the input schema of a capability, if it has one. What holds references is judged once they are resolved.
-func (r *registry) validate(capability, input *jsontree.Node) *Fault {
-	compiled, f := r.schema(capability)
-	if f != nil || compiled == nil || isReference(input) {
-		return f
+// schema returns the compiled input schema of a capability, or nil.
+func (r *registry) schema(capability *jsontree.Node) (*inputSchemas, *Fault) {
+	n := capability.Get("inputSchema")
+	if n == nil || r.schemas[n] != nil {
+		return r.schemas[n], nil
 	}
-	if r.work += compiled.Work(len(input.Text)); r.work > MaxSchemaWork {
-		return &Fault{"invalid-input", input.Pointer(), fmt.Sprintf("validating the inputs of the plan takes more than %d units of work", MaxSchemaWork)}
+	whole, f := r.compile(n, n.Text)
+	if f != nil {
+		return nil, f
 	}
-	if failure := compiled.CheckPartly(input, holdsReference); failure != nil {
-		return &Fault{"invalid-input", failure.Pointer, failure.Message}
-	}
-	return nil
+	r.schemas[n] = &inputSchemas{whole: whole}
+	return r.schemas[n], nil
 }
 
-// schema returns the compiled input schema of a capability, or nil.
-func (r *registry) schema(capability *jsontree.Node) (*nodeschema.Schema, *Fault) {
-	n := capability.Get("inputSchema")
-	if n == nil {
-		return nil, nil
+// compile compiles a text that comes of the input schema n.
+func (r *registry) compile(n *jsontree.Node, text schema.Value) (*nodeschema.Schema, *Fault) {
+	compiled, err := nodeschema.Compile(text)
+	if err != nil {
+		return nil, &Fault{"invalid-input", n.Pointer(), err.Error()}
 	}
-	if r.schemas[n] == nil {
-		compiled, err := nodeschema.Compile(n.Text)
-		if err != nil {
-			return nil, &Fault{"invalid-input", n.Pointer(), err.Error()}
-		}
-		r.schemas[n] = compiled
-		r.work += compiled.BuildWork()
-	}
-	return r.schemas[n], nil
+	r.work += compiled.BuildWork()
+	return compiled, nil
 }
 
 // inputSchema returns the compiled input schema of a capability of an admission, or nil if there is none.
@@ -100,5 +96,9 @@ func inputSchema(admission schema.Value, capability string) (*nodeschema.Schema,
 	if f != nil {
 		return nil, f
 	}
-	return r.schema(entry)
+	schemas, f := r.schema(entry)
+	if schemas == nil {
+		return nil, f
+	}
+	return schemas.whole, nil
 }

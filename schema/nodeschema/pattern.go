@@ -1,61 +1,26 @@
 package nodeschema
 
 import (
-	"regexp"
 	"regexp/syntax"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/aiws-reducer/aiws-reducer/schema/jsontree"
 )
 
-// textRule holds the keywords about strings. Lengths count Unicode code points.
-type textRule struct {
-	maximum, minimum *int
-	pattern          *regexp.Regexp
-}
-
-// outside names the keyword that refuses a string, or "".
-func (r *textRule) outside(chars string) string {
-	length := utf8.RuneCountInString(chars)
-	switch {
-	case r.maximum != nil && length > *r.maximum:
-		return "maxLength"
-	case r.minimum != nil && length < *r.minimum:
-		return "minLength"
-	case r.pattern != nil && !r.pattern.MatchString(chars):
-		return "pattern"
-	}
-	return ""
-}
-
-func compilePattern(c *compiler, r *rule, n *jsontree.Node) error {
-	text, ok := n.Str()
-	if err := want(n, ok, "a string"); err != nil {
-		return err
-	}
-	pattern, err := c.pattern(n, text)
-	r.texts().pattern = pattern
-	return err
-}
-
-// pattern compiles an RE2 pattern and adds what it costs to c. A few bytes can stand for thousands of instructions, so the
-// cost is known from the parsed pattern before anything of that size is made.
-func (c *compiler) pattern(n *jsontree.Node, text string) (*regexp.Regexp, error) {
-	if c.parsing += parseWork(text); c.parsing > MaxPatternParse {
-		return nil, wrong(n, "the patterns together have too many or too wide classes of characters")
+// pattern checks an RE2 pattern and adds what it costs. A few bytes can stand for thousands of instructions, so the cost is
+// known from the parsed pattern before anything of that size is made.
+func (w *walker) pattern(n *jsontree.Node, text string) error {
+	if w.cost.parsing += parseWork(text); w.cost.parsing > MaxPatternParse {
+		return wrong(n, "the patterns together have too many or too wide classes of characters")
 	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return nil, wrong(n, "pattern %q is not RE2: %v", text, err)
+		return wrong(n, "pattern %q is not RE2: %v", text, err)
 	}
-	if c.steps += patternSteps(parsed) + 2; c.steps > MaxPatternSteps {
-		return nil, wrong(n, "the patterns together need more than %d instructions", MaxPatternSteps)
+	if w.cost.steps += patternSteps(parsed) + 2; w.cost.steps > MaxPatternSteps {
+		return wrong(n, "the patterns together need more than %d instructions", MaxPatternSteps)
 	}
-	if c.checkOnly {
-		return nil, nil
-	}
-	return regexp.MustCompile(text), nil // it parses, and nothing else can fail
+	return nil
 }
 
 // parseWork estimates what reading the classes of a pattern takes, in characters looked at: parsing them is the one part of
