@@ -58,7 +58,7 @@ func isDamaged(err error) bool {
 
 // final says whether another term cannot help.
 func final(err error) bool {
-	return errors.Is(err, ErrFenced) || errors.Is(err, ErrIntegrity) || errors.Is(err, ErrConfig) || errors.Is(err, ErrTooLarge)
+	return errors.Is(err, ErrFenced) && !mutate("step down") || errors.Is(err, ErrIntegrity) || errors.Is(err, ErrConfig) || errors.Is(err, ErrTooLarge)
 }
 
 // ExitCode is the exit code of a process that ends with err (DESIGN 4).

@@ -24,6 +24,7 @@ var Mutants = map[string]string{
 	"chain":          "the hash of the block before is not compared",
 	"end of the log": "nobody looks whether reading the log came to its end",
 	"earlier terms":  "a late block of this process is taken for another writer's",
+	"step down":      "a reducer that is fenced begins another term",
 	"pass over":      "a command that was decided is decided again when it comes again",
 }
 
