@@ -2,15 +2,13 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/micro"
 
+	"github.com/aiws-reducer/aiws-reducer/cmd/internal/daemon"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
@@ -77,44 +75,10 @@ func askStopped(ctx context.Context, data string, f func(*client.Client) error) 
 		err = errors.Join(err, <-ended)
 	}()
 	defer c.Close()
-	if err := untilServed(ctx, log.conn); err != nil {
+	if err := daemon.UntilServed(ctx, log.conn); err != nil {
 		return err
 	}
 	return f(c)
-}
-
-// asked are the questions that commands of this program ask.
-var asked = []wire.Endpoint{wire.Get, wire.List, wire.Contracts, wire.Plan, wire.Digest, wire.Status}
-
-// untilServed waits until our own service answers all of them.
-func untilServed(ctx context.Context, conn *nats.Conn) error {
-	subject, err := micro.ControlSubject(micro.InfoVerb, wire.Service, "")
-	if err != nil {
-		return err
-	}
-	for {
-		m, err := conn.RequestWithContext(ctx, subject, nil)
-		switch {
-		case err == nil && servesAll(m.Data):
-			return nil
-		case err != nil && !errors.Is(err, nats.ErrNoResponders):
-			return fmt.Errorf("the query service: %w", err)
-		}
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func servesAll(info []byte) bool {
-	var service micro.Info
-	if err := json.Unmarshal(info, &service); err != nil {
-		return false
-	}
-	for _, endpoint := range asked {
-		if !slices.ContainsFunc(service.Endpoints, func(e micro.EndpointInfo) bool { return e.Name == string(endpoint) }) {
-			return false
-		}
-	}
-	return true
 }
 
 func stoppedQueries(log *openedLog, home *projections.Home) projections.QueryOptions {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
 const quickstart = "../../testdata/quickstart.jsonl"
@@ -171,9 +173,14 @@ func TestKilled(t *testing.T) {
 	address := strings.TrimPrefix(s.url, "nats://")
 	ended := make(chan result, 1)
 	go func() { ended <- run(t, "", "ingest", "--wait", "--json", "--timeout", "30s", "--nats", s.url, file) }()
-	random := rand.New(rand.NewPCG(1, 1))
+	random, decided := rand.New(rand.NewPCG(1, 1)), uint64(0)
 	for range 6 {
-		time.Sleep(time.Duration(random.IntN(150)) * time.Millisecond)
+		eventually(t, "more is decided", func() bool {
+			before := decided
+			decided = decidedBy(t, s.url)
+			return decided > before || decided >= runs
+		})
+		time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
 		s.kill()
 		s = serve(t, data, "--listen", address)
 	}
@@ -188,6 +195,16 @@ func TestKilled(t *testing.T) {
 	}
 	s.kill()
 	must(t, 0, "reducer", "verify", "--data", data)
+}
+
+// decidedBy is the last command that a running reducer has decided.
+func decidedBy(t *testing.T, url string) uint64 {
+	t.Helper()
+	var status wire.StatusResponse
+	if err := json.Unmarshal([]byte(must(t, 0, "reducer", "status", "--json", "--nats", url)), &status); err != nil {
+		t.Fatal(err)
+	}
+	return status.AsOf.Seq
 }
 
 // decidedOnce compares what was answered with the log: each answer is there, and

@@ -101,10 +101,11 @@ func Main(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	return run(ctx, root)
+	return Run(ctx, root)
 }
 
-func run(ctx context.Context, root *cobra.Command) int {
+// Run is Main without the signals.
+func Run(ctx context.Context, root *cobra.Command) int {
 	started := false
 	onStart(root, func() { started = true })
 	called, err := root.ExecuteContextC(ctx)

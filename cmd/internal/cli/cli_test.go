@@ -66,7 +66,7 @@ func TestMainCodes(t *testing.T) {
 		root.SetOut(&out)
 		root.SetErr(&stderr)
 		root.SetArgs(strings.Fields(c.args))
-		code := run(context.Background(), root)
+		code := Run(context.Background(), root)
 		if code != c.code || !strings.Contains(out.String(), c.out) || !strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("%q: code %d, want %d\nout: %s\nerr: %s", c.args, code, c.code, &out, &stderr)
 		}

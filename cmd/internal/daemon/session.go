@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -20,17 +21,18 @@ type session struct {
 	stops  []func() // in the order of starting
 }
 
-// OpenDoors implements [loop.Session]: when publishers may come, so may those
-// who ask.
+// OpenDoors implements [loop.Session]: when publishers may come, those who ask
+// are answered.
 func (s *session) OpenDoors(ctx context.Context) error {
 	// What the mirror cannot vouch for must be gone before anyone reads it.
 	if err := s.daemon.mirror.Open(ctx); err != nil {
 		return err
 	}
+	s.daemon.startQueries(ctx)
+	s.awaitQueries(ctx)
 	if err := s.Session.OpenDoors(ctx); err != nil {
 		return err
 	}
-	s.daemon.startQueries(ctx)
 	if err := s.startScheduler(); err != nil {
 		return err
 	}
@@ -38,6 +40,19 @@ func (s *session) OpenDoors(ctx context.Context) error {
 		ready(s.url())
 	}
 	return nil
+}
+
+// queryPatience is how long the doors stay closed for the query service.
+const queryPatience = 5 * time.Second
+
+// awaitQueries waits for the query service, but not for ever: deciding does not
+// depend on it.
+func (s *session) awaitQueries(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, queryPatience)
+	defer cancel()
+	if err := UntilServed(ctx, s.Conn().NATS()); err != nil {
+		s.daemon.o.Log.Warn("questions are not answered yet", "error", err)
+	}
 }
 
 // Close implements [loop.Session].
