@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"time"
 )
@@ -41,6 +42,7 @@ func main() {
 	out := flag.String("out", "bench/RESULTS.md", "the file for the results of a whole run")
 	only := flag.String("only", "", "run one measurement: load, pure, decode, replay, ledger, restart")
 	flag.Parse()
+	debug.SetGCPercent(300) // as the reducer does
 	if err := run(*quick, *out, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)

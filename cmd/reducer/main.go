@@ -3,6 +3,7 @@ package main
 
 import (
 	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,27 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 )
 
-func main() { os.Exit(cli.Main(newRoot())) }
+func main() {
+	tuneMemory()
+	os.Exit(cli.Main(newRoot()))
+}
+
+// Most of the heap is a bounded cache of rows: collecting it less often saves a
+// fifth of the processor time, and the limit keeps it in bounds.
+const (
+	gcPercent   = 300
+	memoryLimit = 384 << 20 // bytes; soft
+)
+
+// tuneMemory sets the garbage collector, unless the environment does.
+func tuneMemory() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryLimit)
+	}
+}
 
 func newRoot() *cobra.Command {
 	root := cli.NewRoot("reducer",
