@@ -65,6 +65,18 @@ race: ## all tests under the race detector (needs a C compiler)
 fuzz: ## every fuzz target for FUZZTIME (5s)
 	scripts/fuzz.sh $(FUZZTIME)
 
+SEEDS ?= 5000
+SEED  ?= 1
+
+.PHONY: sim
+sim: ## simulate SEEDS (5000) worlds from SEED (1) on: docs/simulation.md
+	$(GO) test ./reducer/reducertest/sim -run '^(TestSeeds|TestFound)$$' -count=1 -timeout 0 -v -sim.seeds=$(SEEDS) -sim.seed=$(SEED)
+
+.PHONY: mutants
+mutants: ## switch off each safety step of the loop: the simulator must notice
+	$(GO) vet -tags mutants ./reducer/loop ./reducer/reducertest/sim
+	$(GO) test -tags mutants ./reducer/reducertest/sim -run '^TestMutants' -count=1 -v
+
 .PHONY: ci
 ci: check ci-rest ## all of CI
 

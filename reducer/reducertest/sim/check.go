@@ -9,27 +9,37 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
 
-// checker holds everything that happens against what DESIGN 3 promises. It reads
-// blocks itself and shares no code with package loop. Its rules:
-//
-//	block            a block on the log is whole, chained, after the one before
-//	fabricated       every command on the log is one that came in, as it came in
-//	ledger chain     the records of each ledger are chained, and their hashes right
-//	one decision     an id has one decision that is no duplicate, and duplicates name it
-//	dispatched twice an attempt is dispatched once
-//	decide again     deciding the log again gives the same bytes, and the same state hash
-//	too early        what is answered is on the log at that moment, exactly so
-//	archive          the archive is a copy of the log
-//	wrong answer     what a client hears is the decision on its command
-//	store            the rows of a store are the fold of the log up to its cursor
-//	ahead            nothing derived is ahead of the log
-//	dropped          the inbox drops a command only when it is decided
-//	sequence reused  no publisher is given a sequence that the log names
-//	other bytes      what a term sends for a block, it sends unchanged
-//	exit             a reducer ends for a reason that there was
-//	opened           no term opens on a log that it must refuse
-//	older log        nothing is appended to an older log
-//	stuck, liveness  everything comes to an end, and every client has an answer
+// rules are the promises of DESIGN 3 that a run may break, by a short name. The
+// same list is in docs/simulation.md.
+var rules = map[string]string{
+	"block":            "a block on the log is whole, chained, and after the one before; generations never fall",
+	"fabricated":       "a command on the log is one that came in, as it came in",
+	"ledger chain":     "the records of a ledger are chained, and their hashes are right",
+	"one decision":     "an id has one decision that is no duplicate, and its duplicates name it",
+	"dispatched twice": "an attempt is dispatched once",
+	"decide again":     "deciding the log again gives the same bytes and the same state hash",
+	"too early":        "what is answered is on the log at that moment, exactly so",
+	"wrong answer":     "what a client hears, or finds when it asks, is the decision on its command",
+	"lost answer":      "what a client was told is on the log at the end",
+	"archive":          "the archive is a copy of the log",
+	"store":            "the rows of a store are the fold of the log up to its cursor",
+	"mirror":           "at the end the mirror is where the log is",
+	"ahead":            "nothing derived is ahead of the log",
+	"dropped":          "the inbox drops a command only when it is decided",
+	"sequence reused":  "no publisher is given a sequence that the log names",
+	"other bytes":      "what a term has sent for a block it sends unchanged",
+	"fenced":           "a reducer that found another's block in the place of its own sends nothing any more",
+	"opened":           "no term opens on a log that it must refuse",
+	"older log":        "nothing is appended to an older log",
+	"exit":             "a reducer ends for a reason that there is",
+	"panic":            "no reducer panics",
+	"stuck":            "a reducer that is cut off from everything ends",
+	"liveness":         "once the faults are over everybody comes to rest, and every client has its answers",
+	"record":           "a reply is a decision record",
+}
+
+// checker holds everything that happens against the rules. It reads blocks by
+// itself and shares no code with package loop.
 type checker struct {
 	w       *world
 	lastSeq uint64 // last command that the log decides
@@ -84,11 +94,16 @@ func (c *checker) forget(blocks [][]byte) {
 
 // sending checks an append before it is sent: the same term may send other
 // bytes for a block only after the log refused the first as too large.
-func (c *checker) sending(p *process, last uint64, block []byte) {
+func (c *checker) sending(s *session, last uint64, block []byte) {
+	p := s.p
 	if p.isDead() {
 		return
 	}
 	h, _, _ := readHeader(block)
+	if p.fenced {
+		c.w.violated("fenced", "%s sends block %d after it found another's in the place of its own", p.name, last+1)
+	}
+	s.sent = last + 1
 	key := h.Writer + " " + h.PrevBlockHash
 	limit := c.w.setup.MaxBytes
 	c.w.mu.Lock()
@@ -100,6 +115,14 @@ func (c *checker) sending(p *process, last uint64, block []byte) {
 	}
 	if processOf(h.Writer) != p.name {
 		c.w.violated("other bytes", "%s sends a block of %s", p.name, h.Writer)
+	}
+}
+
+// readBack notes that a process found another's block where it has sent its own
+// in the same term.
+func (c *checker) readBack(s *session, seq uint64, block []byte) {
+	if h, _, whole := readHeader(block); whole && seq == s.sent && processOf(h.Writer) != s.p.name {
+		s.p.fenced = true
 	}
 }
 

@@ -20,5 +20,5 @@
 //
 // # What is checked
 //
-// See checker, process.exited and docs/simulation.md.
+// See rules in check.go, and docs/simulation.md.
 package sim

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,24 @@ func TestKinds(t *testing.T) {
 	for i := range kinds {
 		if kinds[i].does == "" || !met[kinds[i].name] {
 			t.Errorf("fault %s: %q, met %t", kinds[i].name, kinds[i].does, met[kinds[i].name])
+		}
+	}
+}
+
+// TestDocs: docs/simulation.md has every fault and every rule.
+func TestDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/simulation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for i := range kinds {
+		want["`"+kinds[i].name+"`"] = kinds[i].does
+	}
+	maps.Copy(want, rules)
+	for name, says := range want {
+		if line := "| " + name + " | " + says + " |"; !strings.Contains(string(text), line) {
+			t.Errorf("no line %s", line)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func (l logPort) Info(ctx context.Context) (loop.LogInfo, error) {
 // Append implements [loop.Log].
 func (l logPort) Append(ctx context.Context, last uint64, block []byte) error {
 	s, w := l.s, l.s.p.m.w
-	w.check.sending(s.p, last, block)
+	w.check.sending(s, last, block)
 	return do(s.p, s, ctx, "log append", fmt.Sprintf("%d %.8s", last+1, hashOf(block)), func() error {
 		f := w.spoiled("log append")
 		if f == nil {
@@ -69,7 +69,7 @@ func (l logPort) Append(ctx context.Context, last uint64, block []byte) error {
 // Get implements [loop.Log].
 func (l logPort) Get(ctx context.Context, seq uint64) ([]byte, error) {
 	s, w := l.s, l.s.p.m.w
-	return call(s.p, s, ctx, "log get", fmt.Sprint(seq), func() ([]byte, error) {
+	block, err := call(s.p, s, ctx, "log get", fmt.Sprint(seq), func() ([]byte, error) {
 		if w.spoiled("log get") != nil {
 			return nil, errTimeout
 		}
@@ -79,6 +79,10 @@ func (l logPort) Get(ctx context.Context, seq uint64) ([]byte, error) {
 		}
 		return block, nil
 	})
+	if err == nil {
+		w.check.readBack(s, seq, block)
+	}
+	return block, err
 }
 
 // Read implements [loop.Log]: what is there, and then what came meanwhile.

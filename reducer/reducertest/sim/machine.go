@@ -43,6 +43,7 @@ type process struct {
 	replies []packet
 	derived []state.Cursor // blocks that the mirror does not have yet
 	reading bool           // a goroutine hands on blocks of the log
+	fenced  bool           // it found another's block in the place of its own
 	dead    bool           // killed: it goes on, but reaches nothing any more
 	ended   bool
 	err     error

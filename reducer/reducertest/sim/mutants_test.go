@@ -5,6 +5,7 @@ package sim
 import (
 	"flag"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ var guards = map[string]string{
 	"purge":          "sequence reused",
 	"read back":      "too early",
 	"reply early":    "too early",
+	"step down":      "fenced",
 }
 
 // TestMutants switches off one safety step after the other. A seed must be found
@@ -56,4 +58,17 @@ func hunt(t *testing.T, rule string) *Result {
 		}
 	}
 	return nil
+}
+
+// TestMutantsDocs: docs/simulation.md has every mutation.
+func TestMutantsDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/simulation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, does := range loop.Mutants {
+		if line := "| " + name + " | " + does + " | " + guards[name] + " |"; !strings.Contains(string(text), line) {
+			t.Errorf("no line %s", line)
+		}
+	}
 }

@@ -157,6 +157,7 @@ type session struct {
 	refuse     string // why the term on it must not open; see machine.mustRefuse
 	damaged    bool   // the log was damaged, wherever, when the term began
 	asked      bool   // the log was asked what it is
+	sent       uint64 // block that was sent last
 	stale      int    // how often in a row the answer was an old one
 }
 

@@ -57,6 +57,7 @@ func (s *Stats) Add(o *Stats) {
 	s.Other += o.Other
 }
 
+// String is the figures in a sentence.
 func (s *Stats) String() string {
 	return fmt.Sprintf("%d runs, %d steps, %d faults; %d commands sent for %d answered; %d decisions in %d blocks; "+
 		"%d processes: %d ended fenced, %d with an integrity error, %d in order, %d otherwise",

@@ -23,6 +23,9 @@ func TestSeeds(t *testing.T) {
 	var total Stats
 	var failed bool
 	next := *seed
+	if testing.Short() {
+		*seeds = min(*seeds, 50)
+	}
 	t.Run("players", func(t *testing.T) {
 		for i := range players {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {

@@ -51,6 +51,7 @@ type Violation struct {
 	Step int
 }
 
+// Error implements error.
 func (v *Violation) Error() string { return fmt.Sprintf("%s at step %d: %s", v.Rule, v.Step, v.Text) }
 
 func newWorld(s *Script) *world {
@@ -67,6 +68,9 @@ func newWorld(s *Script) *world {
 
 // violated notes the first promise that is broken; the run ends with it.
 func (w *world) violated(rule, format string, args ...any) {
+	if rules[rule] == "" {
+		panic("sim: no rule " + rule)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.broken == nil {
