@@ -19,7 +19,7 @@ const RulesVersion = 1
 // follow from the log; two reducers decide alike. It is not safe for concurrent
 // use.
 type Reducer struct {
-	schemas schemaCache
+	schemas *schemaCache
 	onPlan  PlanUse
 }
 
@@ -32,7 +32,7 @@ type PlanUse func(s *state.State, contract, runID, planID string)
 func (r *Reducer) OnPlan(use PlanUse) { r.onPlan = use }
 
 // New returns a reducer.
-func New() *Reducer { return &Reducer{schemas: schemaCache{}} }
+func New() *Reducer { return &Reducer{schemas: newSchemaCache()} }
 
 // Step decides a message and folds the decision into the state.
 func (r *Reducer) Step(s *state.State, m *events.Message) *events.Decision {
@@ -58,7 +58,7 @@ func (r *Reducer) Decide(s *state.State, m *events.Message) *events.Decision {
 // question is one command with the facts that its rules ask for.
 type question struct {
 	*state.State
-	schemas   schemaCache
+	schemas   *schemaCache
 	onPlan    PlanUse
 	subject   schema.Subject
 	contract  string // of the subject; the ledger that is asked

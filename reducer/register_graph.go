@@ -3,6 +3,7 @@ package reducer
 import (
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/schema"
+	"github.com/aiws-reducer/aiws-reducer/schema/nodeschema"
 )
 
 // maxLoopIterations bounds config.maxIterations (RULES 10).
@@ -13,7 +14,7 @@ func (q *question) registerGraph(c *schema.RegisterGraph) ([]events.Event, *refu
 	if q.Graph(q.contract, c.Graph.ID) != nil {
 		return reject(refuse(events.CodeGraphExists, "graph %q exists", c.Graph.ID))
 	}
-	if fault := q.graphFault(&c.Graph); fault != nil {
+	if fault := graphFault(&c.Graph); fault != nil {
 		return reject(fault)
 	}
 	hash := schema.HashOf(schema.AppendRecord(nil, &c.Graph))
@@ -29,7 +30,7 @@ type shape struct {
 
 // graphFault finds the first reason why a graph is invalid: one reason at a
 // time, each over all nodes (RULES 10).
-func (q *question) graphFault(graph *schema.Graph) *refusal {
+func graphFault(graph *schema.Graph) *refusal {
 	g := &shape{nodes: graph.Nodes, index: make(map[string]int, len(graph.Nodes))}
 	return first(
 		g.duplicateNode, g.unknownDependency, g.cycle, g.noEnd,
@@ -40,10 +41,10 @@ func (q *question) graphFault(graph *schema.Graph) *refusal {
 		func() *refusal { return g.each("loop-unbounded", g.loopUnbounded) },
 		func() *refusal { return g.each("config", g.configFault) },
 		func() *refusal {
-			return q.schemaFault(g, "input-schema", func(n *schema.Node) schema.Value { return n.InputSchema })
+			return g.schemaFault("input-schema", func(n *schema.Node) schema.Value { return n.InputSchema })
 		},
 		func() *refusal {
-			return q.schemaFault(g, "output-schema", func(n *schema.Node) schema.Value { return n.OutputSchema })
+			return g.schemaFault("output-schema", func(n *schema.Node) schema.Value { return n.OutputSchema })
 		},
 	)
 }
@@ -176,13 +177,15 @@ func configIn(node *schema.Node, member string, words ...string) bool {
 	return false
 }
 
-func (q *question) schemaFault(g *shape, reason string, of func(*schema.Node) schema.Value) *refusal {
+// schemaFault only checks the schemas; each is compiled when a node first needs
+// it.
+func (g *shape) schemaFault(reason string, of func(*schema.Node) schema.Value) *refusal {
 	for i := range g.nodes {
 		text := of(&g.nodes[i])
 		if text == "" {
 			continue
 		}
-		if _, err := q.schemas.compile(text); err != nil {
+		if err := nodeschema.Valid(text); err != nil {
 			return graphInvalid(reason, "node %q: %v", g.nodes[i].ID, err)
 		}
 	}

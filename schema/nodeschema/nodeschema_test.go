@@ -76,6 +76,7 @@ func TestCompileAccepts(t *testing.T) {
 		`true`, `false`, `{}`, `{"$schema":"https://json-schema.org/draft/2020-12/schema"}`,
 		`{"properties":{"$ref":{"type":"string"},"$id":true,"$defs":false,"type":{}}}`,
 		`{"patternProperties":{"$ref":{}}}`, `{"dependentSchemas":{"$id":{}}}`, `{"dependentRequired":{"$ref":["$id"]}}`, `{"required":["$ref"]}`,
+		`{"properties":{"":{"properties":{"~":{"not":{}},"/a//":false,"~1":{"type":"null"},"%25 #?":{},"é\u0000":{"type":"null"},"0":{}}}}}`,
 		`{"const":{"$ref":"#"}}`, `{"enum":[{"$ref":"#","type":7}]}`, `{"default":{"$id":1}}`, `{"examples":[{"$anchor":1}]}`,
 		`{"definitions":{"a":{"$ref":"#","type":7}}}`, `{"definitions":3}`, `{"dependencies":{"a":7}}`, `{"dependencies":[{"$ref":1}]}`,
 		`{"$recursiveRef":7}`, `{"$recursiveRef":"#"}`, `{"$recursiveAnchor":"x"}`, `{"$vocabulary":[]}`, `{"$vocabulary":{"x:unknown":true}}`,
