@@ -15,6 +15,7 @@
 //	ids                   instead of id, a header given several times; idsBase64 where one is not UTF-8
 //	at                    the stream timestamp, integer milliseconds
 //	seq                   the stream sequence; without it the line's count
+//	decision              the recorded decision, in an export with decisions only
 //
 // Reading is strict: an unknown member, a member of the wrong type or a number
 // out of range is an [Error] that names the line and the place. Blank lines are

@@ -29,16 +29,19 @@ var memberNames = []string{
 	"command", "raw", "rawBase64",
 }
 
+// decisionMember is the one name more that a line of an export with decisions has.
+const decisionMember = "decision"
+
 // object is a line's JSON object, its values unread.
 type object map[string]jsontext.Value
 
 // parse resolves the text of one line.
 func (r *Reader) parse(text []byte) (*Line, error) {
-	o, err := readObject(text)
+	o, err := readObject(text, r.Decisions)
 	if err != nil {
 		return nil, err
 	}
-	line := &Line{}
+	line := &Line{Decision: o[decisionMember]}
 	commandType, err := o.body(line)
 	if err != nil {
 		return nil, err
@@ -54,7 +57,7 @@ func (r *Reader) parse(text []byte) (*Line, error) {
 
 // readObject splits the line into its members. The JSON library refuses repeated
 // names and text that is not UTF-8.
-func readObject(text []byte) (object, error) {
+func readObject(text []byte, decisions bool) (object, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if d.PeekKind() != '{' {
 		return nil, syntaxFault(d, "not a JSON object")
@@ -69,7 +72,7 @@ func readObject(text []byte) (object, error) {
 			return nil, jsonFault(err)
 		}
 		name := token.String()
-		if !slices.Contains(memberNames, name) {
+		if !slices.Contains(memberNames, name) && (name != decisionMember || !decisions) {
 			return nil, fault(pointer(name), "unknown member")
 		}
 		value, err := d.ReadValue()

@@ -23,12 +23,15 @@ type Line struct {
 	Raw     bool   // the body was given as it is, not as a command
 	At      *int64 // milliseconds; nil when the line has none
 	Seq     uint64 // 0 when the line has none
+
+	Decision []byte // the recorded decision of an export, as it stands there; nil when the line has none
 }
 
 // Reader reads a log file line by line.
 type Reader struct {
 	Contract  string // for lines that name none; "" is no default
 	Principal string // likewise
+	Decisions bool   // lines may have a recorded decision, as export --decisions prints it
 
 	source  *bufio.Reader
 	number  int // lines read
@@ -59,19 +62,26 @@ func (r *Reader) Next() (*Line, error) {
 // NextMessage gives the next line as the message that a stream would have held:
 // at is needed, and sequences must rise.
 func (r *Reader) NextMessage() (*events.Message, error) {
+	m, _, err := r.NextDecided()
+	return m, err
+}
+
+// NextDecided is NextMessage with the recorded decision, nil where the line has
+// none.
+func (r *Reader) NextDecided() (m *events.Message, decision []byte, err error) {
 	line, err := r.Next()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if line.At == nil {
-		return nil, r.locate(fault("/at", "is missing: a log line says when it was published, in milliseconds"))
+		return nil, nil, r.locate(fault("/at", "is missing: a log line says when it was published, in milliseconds"))
 	}
 	seq := line.Seq
 	if seq == 0 {
 		seq = uint64(r.count)
 	}
 	if seq <= r.lastSeq {
-		return nil, r.locate(fault("/seq", "%d does not follow %d", seq, r.lastSeq))
+		return nil, nil, r.locate(fault("/seq", "%d does not follow %d", seq, r.lastSeq))
 	}
 	r.lastSeq = seq
 	return &events.Message{
@@ -80,7 +90,7 @@ func (r *Reader) NextMessage() (*events.Message, error) {
 		Subject: line.Subject,
 		IDs:     line.IDs,
 		Body:    line.Body,
-	}, nil
+	}, line.Decision, nil
 }
 
 // nextText skips blank lines. The text is valid until the next call.

@@ -150,3 +150,20 @@ func TestReadFailure(t *testing.T) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// Lines of an export with decisions are read where they are asked for.
+func TestDecisions(t *testing.T) {
+	line := `{"contract":"c","principal":"p","at":1,"seq":4,"command":{"runId":"r","type":"startRun"},"decision":{"a": 1}}` + "\n"
+	if _, err := NewReader(strings.NewReader(line)).Next(); err == nil || !strings.Contains(err.Error(), "/decision: unknown member") {
+		t.Errorf("where none is wanted: %v", err)
+	}
+	r := NewReader(strings.NewReader(line + `{"contract":"c","principal":"p","at":1,"command":{"runId":"r","type":"startRun"},"seq":5}`))
+	r.Decisions = true
+	m, decision, err := r.NextDecided()
+	if err != nil || m.Seq != 4 || string(decision) != `{"a": 1}` {
+		t.Errorf("got %+v, %s, %v", m, decision, err)
+	}
+	if m, decision, err = r.NextDecided(); err != nil || m.Seq != 5 || decision != nil {
+		t.Errorf("without one: %+v, %s, %v", m, decision, err)
+	}
+}

@@ -345,6 +345,17 @@ func TestWithoutHead(t *testing.T) {
 	if err != nil || r.HasHead() {
 		t.Errorf("head: %v, %v", r, err)
 	}
+	path := filepath.Join(dir, segmentName(4))
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, whole[:len(whole)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if last, err := read(t, dir, log); last != 3 || !errors.Is(err, loop.ErrIntegrity) {
+		t.Errorf("and damaged: reads up to block %d: %v", last, err)
+	}
 	mend(t, dir, log)
 	if r, err := OpenReader(dir); err != nil || !r.HasHead() {
 		t.Errorf("HEAD is not there again: %v", err)

@@ -37,7 +37,8 @@ type Hole struct {
 // layout is what an archive has.
 type layout struct {
 	dir      string
-	segments []segment // those that can be used, in order
+	all      []segment // in order
+	segments []segment // those that can be used
 	holes    []Hole
 	faults   []*Damage // of the files that cannot be used
 	head     *head     // nil: there is none that can be read
@@ -58,6 +59,7 @@ func inspect(dir string) (*layout, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.all = all
 	if l.head, l.headErr = readHead(dir); l.headErr != nil && !errors.Is(l.headErr, errHead) {
 		return nil, l.headErr
 	}
@@ -156,7 +158,7 @@ func (l *layout) take(s, next *segment) error {
 	}
 	if next != nil && next.header.follows == s.name && next.header.followsBytes == s.size {
 		l.segments = append(l.segments, *s)
-		l.end = head{next.first - 1, next.prev()}
+		l.end, l.tail, l.torn = head{next.first - 1, next.prev()}, s.size, false
 		return nil
 	}
 	found, err := l.scan(s)
@@ -225,6 +227,16 @@ func (l *layout) named() uint64 {
 
 func (l *layout) fault(s *segment, offset int64, block uint64, what string) {
 	l.faults = append(l.faults, &Damage{File: filepath.Join(l.dir, s.name), Offset: offset, Block: block, What: what, Do: doRewrite})
+}
+
+// faultOf is what is wrong with a segment, or nil.
+func (l *layout) faultOf(name string) *Damage {
+	for _, fault := range l.faults {
+		if filepath.Base(fault.File) == name {
+			return fault
+		}
+	}
+	return nil
 }
 
 // hole says that blocks after the end, up to one with a hash, are missing.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,22 +86,33 @@ func (r *Reader) Get(ctx context.Context, seq uint64) (block []byte, err error) 
 	return block, err
 }
 
-// Read implements [loop.Log].
+// Read implements [loop.Log]. Of a damaged segment it gives what comes before
+// the damage.
 func (r *Reader) Read(ctx context.Context, from uint64, f func(seq uint64, block []byte) error) error {
 	l := r.layout
 	next := max(from, 1)
-	for i := range l.segments {
-		if i+1 < len(l.segments) && l.segments[i+1].first <= next {
+	for i := range l.all {
+		s := &l.all[i]
+		fault := l.faultOf(s.name)
+		switch {
+		case i+1 < len(l.all) && l.all[i+1].first <= next, s.first > l.end.seq && fault == nil:
 			continue
-		}
-		if l.segments[i].first > next {
+		case s.first > next:
 			return l.missing(next)
+		case fault != nil && fault.Offset == 0:
+			return fault
 		}
-		last, err := r.readSegment(ctx, &l.segments[i], next, f)
+		until := l.end.seq
+		if fault != nil {
+			until = math.MaxUint64
+		}
+		last, err := r.readSegment(ctx, s, next, until, f)
 		if err != nil {
 			return err
 		}
-		next = max(next, last+1)
+		if next = max(next, last+1); fault != nil {
+			return fault
+		}
 	}
 	if next <= l.end.seq {
 		return l.missing(next)
@@ -108,19 +120,13 @@ func (r *Reader) Read(ctx context.Context, from uint64, f func(seq uint64, block
 	return nil
 }
 
-// missing is the damage that keeps a block from being read.
 func (l *layout) missing(seq uint64) error {
-	for _, fault := range l.faults {
-		if fault.Block <= seq || fault.Block == seq+1 {
-			return fault
-		}
-	}
-	return &Damage{File: l.dir, Block: seq, What: "the file that had it is missing", Do: doRewrite}
+	return &Damage{File: l.dir, Block: seq, What: "the file that has it is missing", Do: doRewrite}
 }
 
 // readSegment calls f for the blocks of a segment from one on, and returns the
-// last block that it has.
-func (r *Reader) readSegment(ctx context.Context, s *segment, from uint64, f func(seq uint64, block []byte) error) (uint64, error) {
+// last block that it has, or until.
+func (r *Reader) readSegment(ctx context.Context, s *segment, from, until uint64, f func(seq uint64, block []byte) error) (uint64, error) {
 	path := filepath.Join(r.layout.dir, s.name)
 	file, err := os.Open(path)
 	if err != nil {
@@ -128,7 +134,7 @@ func (r *Reader) readSegment(ctx context.Context, s *segment, from uint64, f fun
 	}
 	defer file.Close() //nolint:errcheck // it is only read
 	scan, err := newScanner(file, s.first)
-	for err == nil && scan.seq < r.layout.end.seq {
+	for err == nil && scan.seq < until {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}

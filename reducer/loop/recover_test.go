@@ -102,6 +102,14 @@ func TestRecover(t *testing.T) {
 			w.blocks[4] = reseal(t, w.blocks[4], func(h *events.Header) { h.RulesVersion = 2 })
 			w.store = empty()
 		}, want: ErrConfig, text: "rules version 2"},
+		{name: "a block of an earlier generation", set: func(t *testing.T, w *world, _ *Options) {
+			w.blocks[4] = reseal(t, w.blocks[4], func(h *events.Header) { h.Generation = "g0" })
+			w.store = empty()
+		}, want: ErrIntegrity, text: "block 5 is of generation g0, the block before it is of the later g1"},
+		{name: "a block of a later generation than the stream", set: func(t *testing.T, w *world, _ *Options) {
+			w.blocks[4] = reseal(t, w.blocks[4], func(h *events.Header) { h.Generation = "g2" })
+			w.store = empty()
+		}, want: ErrIntegrity, text: "block 5 is of generation g2, and the log stream is of the earlier g1"},
 		{name: "another shard", set: func(_ *testing.T, w *world, o *Options) { o.Shard, o.Shards, w.store = 1, 2, empty() },
 			want: ErrConfig, text: "shard 0 of 1"},
 		{name: "a newer format", set: func(_ *testing.T, w *world, _ *Options) {
