@@ -16,7 +16,7 @@ var (
 func (g *Generator) openContract(l *memory) schema.Command {
 	contract := schema.Contract{
 		ID: l.contract, MissionID: "mission", Budget: schema.DecimalOf(uint64(200 + g.rng.IntN(5000))),
-		Deadline: g.from(8_000, 60_000), Criteria: []string{"works", "safe"}[:g.rng.IntN(3)],
+		Deadline: g.from(8_000, 300_000), Criteria: []string{"works", "safe"}[:g.rng.IntN(3)],
 		Actions: slices.Clone(abilities), Resources: slices.Clone(places), RequiresApproval: g.chance(10),
 		MaxAttempts: schema.DecimalOf(uint64(g.rng.IntN(5))), MaxAuthorizationAgeMs: schema.DecimalOf(uint64(40 + g.rng.IntN(500))),
 		Features: []string{"triggers", "graphs"},
