@@ -45,9 +45,9 @@ func (s *Schema) Check(instance schema.Value) *Failure {
 func (s *Schema) tooLarge(bytes int) string {
 	switch {
 	case s.cost.values*bytes > MaxWork:
-		return fmt.Sprintf("%d values times %d bytes, which exceed %d", s.cost.values, bytes, MaxWork)
+		return fmt.Sprintf("%d values times %d bytes exceed %d", s.cost.values, bytes, MaxWork)
 	case s.cost.steps*bytes > MaxPatternWork:
-		return fmt.Sprintf("%d pattern instructions times %d bytes, which exceed %d", s.cost.steps, bytes, MaxPatternWork)
+		return fmt.Sprintf("%d pattern instructions times %d bytes exceed %d", s.cost.steps, bytes, MaxPatternWork)
 	}
 	return ""
 }
