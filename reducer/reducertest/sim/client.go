@@ -33,7 +33,8 @@ type client struct {
 	name      string
 	principal string // two clients may have the same
 	todo      []*order
-	window    int // commands that may be open at a time
+	begins    int64 // time of the first one
+	window    int   // commands that may be open at a time
 	open      []*order
 	done      []*order
 }
@@ -74,7 +75,7 @@ func (c *client) fill() {
 		o := c.todo[0]
 		c.todo = c.todo[1:]
 		c.open = append(c.open, o)
-		o.again = c.w.now + int64(c.w.rng.IntN(300))*int64(time.Millisecond)
+		o.again = max(c.w.now, c.begins) + int64(c.w.rng.IntN(300))*int64(time.Millisecond)
 	}
 }
 
@@ -233,10 +234,10 @@ func (c *client) unanswered() string {
 
 // hire makes the clients and what they are going to say.
 func (w *world) hire(rng *rand.Rand) {
-	host := newClient(w, "host", 1+rng.IntN(2))
-	for _, contract := range contracts {
-		for _, body := range opening(contract) {
-			host.say(contract, body)
+	host := newClient(w, "host", 1+rng.IntN(3))
+	for i := range opening("") {
+		for _, contract := range contracts {
+			host.say(contract, opening(contract)[i])
 		}
 	}
 	w.clients = append(w.clients, host)
@@ -244,6 +245,9 @@ func (w *world) hire(rng *rand.Rand) {
 		c := newClient(w, fmt.Sprintf("w%d", i+1), 1+rng.IntN(3))
 		if rng.IntN(4) == 0 {
 			c.principal = "w1" // whose ids it uses too
+		}
+		if rng.IntN(6) > 0 { // the others begin before there is a ledger
+			c.begins = began + 2*int64(time.Second)
 		}
 		c.plan(rng, w.setup)
 		w.clients = append(w.clients, c)

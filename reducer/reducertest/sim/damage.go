@@ -70,8 +70,9 @@ func (w *world) spoil(f *Fault) {
 	for _, m := range w.machines {
 		m.crash(&Fault{Steps: 10, N: f.N + w.rng.IntN(3)}, false)
 	}
-	if !w.setup.External {
-		w.server.stop(true)
+	w.server.stop(true)
+	if w.setup.External {
+		w.server.starts = w.step + 5
 	}
 	end = uint64(len(w.server.log))
 	d := &damage{kind: f.How, seq: end - min(uint64(f.N), end-1)}

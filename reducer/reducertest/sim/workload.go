@@ -47,14 +47,14 @@ func (c *client) publishes(contract, kind string, body []byte) *order {
 }
 
 // plan makes a client's commands. All work on the same few operations of the
-// same run, so that several writers want the same thing.
+// same runs, so that several writers want the same thing.
 func (c *client) plan(rng *rand.Rand, setup *Setup) {
 	contract := contracts[rng.IntN(len(contracts))]
 	run := fmt.Sprintf("run%d", rng.IntN(2))
 	c.say(contract, fmt.Sprintf(`{"type":"startRun","runId":%q}`, run))
 	c.say(contract, fmt.Sprintf(`{"type":"transition","runId":%q,"to":"RUNNING"}`, run))
 	for len(c.todo) < setup.Commands {
-		if rng.IntN(6) == 0 {
+		if rng.IntN(4) == 0 {
 			c.odd(rng, contract)
 			continue
 		}
@@ -64,24 +64,23 @@ func (c *client) plan(rng *rand.Rand, setup *Setup) {
 
 const authorized = `"authorizationCheckedAt":"1704067200000","policy":"ALLOW","mandatoryChecksOk":true`
 
-// effect is one command on the way of an effect.
+// effect takes one operation from its admission to its end, or part of the way.
 func (c *client) effect(rng *rand.Rand, contract, run string) {
-	op := rng.IntN(3)
-	attempt := fmt.Sprintf("%s-op%d-a%d", run, op, rng.IntN(2))
-	switch rng.IntN(6) {
-	case 0, 1:
-		c.say(contract, fmt.Sprintf(`{"type":"admit","runId":%q,"operationId":"%s-op%d","attemptId":%q,"grantId":"g","subject":"w1",`+
-			`"action":{"capability":"pay","resource":"bank","payload":{"n":%d},"preconditions":{}},"amount":"%d",`+authorized+`}`,
-			run, run, op, attempt, op, 10+rng.IntN(90)))
-	case 2, 3:
-		c.say(contract, fmt.Sprintf(`{"type":"dispatch","attemptId":%q,`+authorized+`}`, attempt))
-	case 4:
-		effects := []string{"CONFIRMED_APPLIED", "CONFIRMED_NOT_APPLIED", "UNKNOWN"}
-		c.say(contract, fmt.Sprintf(`{"type":"settle","attemptId":%q,"effect":%q,"actualCost":"%d"}`,
-			attempt, effects[rng.IntN(len(effects))], rng.IntN(90)))
-	case 5:
-		c.say(contract, fmt.Sprintf(`{"type":"retry","operationId":"%s-op%d","attemptId":%q,"amount":"%d",`+authorized+`}`,
-			run, op, attempt, 10+rng.IntN(90)))
+	op := fmt.Sprintf("%s-op%d", run, rng.IntN(4))
+	say := func(format string, args ...any) {
+		if rng.IntN(6) > 0 {
+			c.say(contract, fmt.Sprintf(format, args...))
+		}
+	}
+	say(`{"type":"admit","runId":%q,"operationId":%q,"attemptId":"%[2]s-a0","grantId":"g","subject":"w1",`+
+		`"action":{"capability":"pay","resource":"bank","payload":{"op":%[2]q},"preconditions":{}},"amount":"%[3]d",`+authorized+`}`,
+		run, op, 10+rng.IntN(90))
+	say(`{"type":"dispatch","attemptId":"%s-a0",`+authorized+`}`, op)
+	effects := []string{"CONFIRMED_APPLIED", "CONFIRMED_NOT_APPLIED", "UNKNOWN"}
+	say(`{"type":"settle","attemptId":"%s-a0","effect":%q,"actualCost":"%d"}`, op, effects[rng.IntN(len(effects))], rng.IntN(90))
+	if rng.IntN(3) == 0 {
+		say(`{"type":"retry","operationId":%q,"attemptId":"%[1]s-a1","amount":"%[2]d",`+authorized+`}`, op, 10+rng.IntN(90))
+		say(`{"type":"dispatch","attemptId":"%s-a1",`+authorized+`}`, op)
 	}
 }
 
