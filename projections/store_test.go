@@ -389,8 +389,10 @@ func TestStoreReadErrors(t *testing.T) {
 		t.Error("scanned a disk that cannot be read")
 	}
 	broken.on.Store(false)
-	if value, err := s.Get([]byte("Ra")); string(value) != "1" || err != nil {
-		t.Errorf("afterwards: %q, %v", value, err)
+	// Pebble's own work in the background may have met the broken disk, which
+	// ends the store: it must say so then, and never answer with another value.
+	if value, err := s.Get([]byte("Ra")); err == nil && string(value) != "1" {
+		t.Errorf("afterwards: %q", value)
 	}
 }
 
