@@ -2,7 +2,6 @@ package projections
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 
@@ -68,7 +67,7 @@ func (l *pebbleLog) Errorf(format string, args ...any) { l.say(slog.LevelError, 
 // Fatalf implements pebble.Logger: after it the store fails everything. What
 // is on disk is right or is found damaged when it is opened again.
 func (l *pebbleLog) Fatalf(format string, args ...any) {
-	l.store.fail(&StoreError{Op: "write in the background", Err: errors.New(fmt.Sprintf(format, args...))})
+	l.store.fail(&StoreError{Op: "write in the background", Err: fmt.Errorf(format, args...)})
 }
 
 func (l *pebbleLog) say(level slog.Level, format string, args []any) {

@@ -25,7 +25,7 @@ func (s *State) Apply(m *events.Message, d *events.Decision) {
 	for _, e := range d.Events {
 		s.applyEvent(d.Contract, e)
 	}
-	s.selfCheck()
+	s.checks.after(s)
 }
 
 // unrouted says whether the record belongs to the chain of _unrouted: the

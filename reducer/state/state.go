@@ -23,7 +23,7 @@ type State struct {
 	scratch []byte    // a key
 	line    []byte    // a document's line
 	err     error
-	selfChecks
+	checks  selfChecks
 }
 
 // DefaultCacheRows is a cache size that keeps a reducer small: about 100 MiB

@@ -28,7 +28,6 @@ type server struct {
 
 	inbox    stream
 	log      [][]byte // block n is log[n-1]
-	cut      [][]byte // what an older log lacks; see olderLog
 	flying   []flight
 	mirror   mirror
 	sessions []*session
