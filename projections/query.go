@@ -31,6 +31,8 @@ type QueryOptions struct {
 	View func() (*View, error)
 	// Status tells what the loop does. AsOf is filled in here.
 	Status func() wire.StatusResponse
+	// Checkpoint makes a checkpoint; [Home.Checkpoint]. Optional.
+	Checkpoint func() (*Checkpoint, error)
 
 	Shard   int64
 	Version string       // semantic version of the service; optional
@@ -44,6 +46,7 @@ type QueryLimits struct {
 	Waiting  int           // questions that wait for a worker, 256; more are told BUSY
 	Timeout  time.Duration // of a question, waiting included, 5 s
 	Digest   time.Duration // of a digest, 30 s; one is made at a time
+	Operator time.Duration // of a checkpoint, or of a digest of all rows, 30 min
 	ScanRows int           // rows looked at for one page, 50,000
 	Page     int           // bytes of a page, 1 MiB, and one document at least
 
@@ -71,6 +74,7 @@ func (l QueryLimits) withDefaults() QueryLimits {
 	count(&l.PerPrincipal, 64)
 	duration(&l.Timeout, 5*time.Second)
 	duration(&l.Digest, 30*time.Second)
+	duration(&l.Operator, 30*time.Minute)
 	duration(&l.Submit, 10*time.Second)
 	return l
 }
@@ -187,6 +191,9 @@ func (q *queries) register() (micro.Service, error) {
 		{wire.Contracts, q.contracts, limits.Timeout, rows},
 		{wire.Status, q.status, limits.Timeout, newLane(limits.Waiting, 1)}, // answers when the others cannot
 		{wire.Digest, q.digest, limits.Digest, newLane(2, 1)},
+		{wire.Heads, q.heads, limits.Timeout, rows},
+		{wire.MakeCheckpoint, q.checkpoint, limits.Operator, newLane(1, 1)},
+		{wire.Rows, q.rows, limits.Operator, newLane(1, 1)},
 	} {
 		err = errors.Join(err, q.add(service, e.name, func(r micro.Request) { q.ask(&e, r) }))
 	}

@@ -24,6 +24,8 @@ type StoreOptions struct {
 	FlushEvery time.Duration // 10 s when 0; negative: only when told
 	MinFree    uint64        // bytes that must be free on the disk; DefaultMinFree when 0
 	Log        *slog.Logger
+
+	Checkpoints string // directory of the checkpoints of a [Home]; "" is none
 }
 
 // DefaultMinFree leaves room for what is in memory to be written out.

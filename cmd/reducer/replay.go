@@ -155,7 +155,7 @@ func (r *replaying) rebuild(c *cobra.Command, log *openedLog) error {
 	if err != nil {
 		return err
 	}
-	if err := swap(log.dir.Store(), result); err != nil {
+	if err := swap(log.dir.Store(), log.dir.Checkpoints(), result); err != nil {
 		return err
 	}
 	if err := result.print(c); err != nil {
@@ -224,9 +224,12 @@ func openOld(log *openedLog, result *rebuilt) (*live, error) {
 // swap puts the new store in the place of the old one, which is kept only if it
 // differed. Between the two steps there is none: a reducer that starts then
 // builds it from the log.
-func swap(dir string, result *rebuilt) error {
+func swap(dir, checkpoints string, result *rebuilt) error {
 	switch result.Compared {
 	case comparedDiffers, comparedDamaged:
+		if err := os.RemoveAll(checkpoints); err != nil { // they may be of what was wrong
+			return err
+		}
 		kept, err := projections.SetAside(dir)
 		if err != nil {
 			return err

@@ -33,6 +33,7 @@ type serving struct {
 	inbox     cli.Bytes
 	log       cli.Bytes
 	archive   string
+	every     uint64
 	scheduler bool
 	level     slog.Level
 }
@@ -70,6 +71,7 @@ func newServe() *cobra.Command {
 	flags.Var(&s.inbox, "inbox-max-bytes", "size at which the inbox turns publishers away")
 	flags.Var(&s.log, "log-max-bytes", "size at which the log takes no more; 0 is no limit")
 	flags.StringVar(&s.archive, "archive", "", "keep a second copy of the log in this `DIR`ectory, best on another disk")
+	flags.Uint64Var(&s.every, "checkpoint-blocks", 10_000, "make a checkpoint of the store every so many `BLOCKS`; 0 is never")
 	flags.BoolVar(&s.scheduler, "scheduler", false, "publish ticks of scheduled triggers and ends of timers as the principal scheduler")
 	flags.TextVar(&s.level, "log-level", slog.LevelInfo, "log lines from this `LEVEL` on: debug, info, warn, error")
 	s.nats.AddLogin(c)
@@ -98,9 +100,9 @@ func (s *serving) options(c *cobra.Command) (daemon.Options, error) {
 	login := connectOptions(&s.nats)
 	o := daemon.Options{
 		Data: s.data, Login: login, Listen: s.listen, ConfigFile: s.config, Account: s.account, AllowInsecure: s.insecure,
-		Sync:      jetlog.Sync(s.sync),
-		Streams:   jetlog.Streams{Replicas: s.replicas, InboxBytes: int64(s.inbox), LogBytes: int64(s.log)},
-		Archive:   s.archive,
+		Sync:    jetlog.Sync(s.sync),
+		Streams: jetlog.Streams{Replicas: s.replicas, InboxBytes: int64(s.inbox), LogBytes: int64(s.log)},
+		Archive: s.archive, CheckpointBlocks: s.every,
 		Scheduler: s.scheduler, Build: cli.Build(), Log: cli.Logger(c, s.level),
 		Ready: func(url string) { ready(c, url) },
 	}

@@ -69,6 +69,12 @@ func printStatus(c *cobra.Command, s *wire.StatusResponse) error {
 		}
 		row("archive error", a.Error)
 	}
+	if p := s.Checkpoint; p != nil {
+		if p.Made != "" {
+			row("checkpoint", fmt.Sprintf("block %d, command %d, %s", p.AsOf.Block, p.AsOf.Seq, p.Made))
+		}
+		row("checkpoint error", p.Error)
+	}
 	if m := s.Mirror; m != nil {
 		row("mirror", m.Phase+", command "+number(m.AsOf.Seq))
 		row("mirror error", m.Error)

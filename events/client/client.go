@@ -66,11 +66,7 @@ func (c *Client) Close() { c.out.Close() }
 
 // ask asks the micro service. An error of the service is a *wire.Error.
 func (c *Client) ask(ctx context.Context, e wire.Endpoint, contract string, request, answer any) error {
-	timeout := c.o.Request
-	if e == wire.Digest {
-		timeout = max(timeout, time.Minute)
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, max(c.o.Request, patience(e)))
 	defer cancel()
 	data, err := json.Marshal(request)
 	if err != nil {

@@ -118,21 +118,22 @@ type DigestResponse struct {
 
 // StatusResponse tells what runs.
 type StatusResponse struct {
-	Archive      *ArchiveStatus `json:"archive,omitempty"`
-	AsOf         AsOf           `json:"asOf"`
-	Build        string         `json:"build"`
-	Generation   string         `json:"generation"`
-	LogEnd       uint64         `json:"logEnd"` // last block of the log when the term began
-	Mirror       *MirrorStatus  `json:"mirror,omitempty"`
-	Phase        string         `json:"phase"`
-	Ready        bool           `json:"ready"`
-	Reason       string         `json:"reason,omitempty"` // why it is not ready
-	RulesVersion int64          `json:"rulesVersion"`
-	Shard        int64          `json:"shard"`
-	Shards       int64          `json:"shards"`
-	Since        string         `json:"since,omitempty"` // RFC 3339: of phase and reason
-	Terms        int            `json:"terms"`
-	Writer       string         `json:"writer"`
+	Archive      *ArchiveStatus    `json:"archive,omitempty"`
+	AsOf         AsOf              `json:"asOf"`
+	Build        string            `json:"build"`
+	Checkpoint   *CheckpointStatus `json:"checkpoint,omitempty"`
+	Generation   string            `json:"generation"`
+	LogEnd       uint64            `json:"logEnd"` // last block of the log when the term began
+	Mirror       *MirrorStatus     `json:"mirror,omitempty"`
+	Phase        string            `json:"phase"`
+	Ready        bool              `json:"ready"`
+	Reason       string            `json:"reason,omitempty"` // why it is not ready
+	RulesVersion int64             `json:"rulesVersion"`
+	Shard        int64             `json:"shard"`
+	Shards       int64             `json:"shards"`
+	Since        string            `json:"since,omitempty"` // RFC 3339: of phase and reason
+	Terms        int               `json:"terms"`
+	Writer       string            `json:"writer"`
 }
 
 // MirrorStatus tells how far the KV mirror is.
@@ -140,6 +141,13 @@ type MirrorStatus struct {
 	AsOf  AsOf   `json:"asOf"`
 	Phase string `json:"phase"`           // waiting, comparing, live
 	Error string `json:"error,omitempty"` // what the last session ended with
+}
+
+// CheckpointStatus tells of the newest checkpoint of the store.
+type CheckpointStatus struct {
+	AsOf  AsOf   `json:"asOf"`            // 0: there is none
+	Made  string `json:"made,omitempty"`  // RFC 3339
+	Error string `json:"error,omitempty"` // why the last one was not made
 }
 
 // ArchiveStatus tells how far the second copy of the log is.

@@ -37,18 +37,36 @@ const (
 	Status    Endpoint = "status"
 	Digest    Endpoint = "digest"
 	Contracts Endpoint = "contracts"
+	Heads     Endpoint = "heads"
+
+	// What an operator asks for: it costs more, so it has a subject of its own.
+	MakeCheckpoint Endpoint = "checkpoint"
+	Rows           Endpoint = "rows"
 
 	Submit Endpoint = "submit"
 )
 
 const (
-	queryPrefix  = "aiws.q."
-	submitPrefix = "aiws.submit."
-	cmdPrefix    = "aiws.cmd."
+	queryPrefix    = "aiws.q."
+	operatorPrefix = "aiws.op."
+	submitPrefix   = "aiws.submit."
+	cmdPrefix      = "aiws.cmd."
 )
 
 // Global says whether the endpoint is of the whole shard and not of a contract.
-func (e Endpoint) Global() bool { return e == Status || e == Digest || e == Contracts }
+func (e Endpoint) Global() bool {
+	return e == Status || e == Digest || e == Contracts || e == Heads || e.operator()
+}
+
+func (e Endpoint) operator() bool { return e == MakeCheckpoint || e == Rows }
+
+// global is the subject of a global endpoint.
+func (e Endpoint) global() string {
+	if e.operator() {
+		return operatorPrefix + string(e)
+	}
+	return queryPrefix + string(e)
+}
 
 // Pattern is the subject that the service listens on for an endpoint.
 func (e Endpoint) Pattern() string {
@@ -56,7 +74,7 @@ func (e Endpoint) Pattern() string {
 	case e == Submit:
 		return submitPrefix + "*.*.*"
 	case e.Global():
-		return queryPrefix + string(e)
+		return e.global()
 	}
 	return queryPrefix + "*." + string(e)
 }
@@ -65,7 +83,7 @@ func (e Endpoint) Pattern() string {
 // endpoint.
 func (e Endpoint) Subject(contract string) string {
 	if e.Global() {
-		return queryPrefix + string(e)
+		return e.global()
 	}
 	return queryPrefix + schema.EncodeToken(contract) + "." + string(e)
 }

@@ -100,7 +100,7 @@ func TestDecode(t *testing.T) {
 // TestSchemas: each endpoint has its schemas, and they list exactly the members
 // of the types here.
 func TestSchemas(t *testing.T) {
-	for _, e := range []Endpoint{Get, List, Decision, Plan, Status, Digest, Contracts, Submit} {
+	for _, e := range []Endpoint{Get, List, Decision, Plan, Status, Digest, Contracts, Heads, MakeCheckpoint, Rows, Submit} {
 		request, response, err := EndpointSchemas(e)
 		if err != nil || strings.Contains(request+response, "$ref") {
 			t.Errorf("%s: %v\n%s\n%s", e, err, request, response)

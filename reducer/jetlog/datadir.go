@@ -14,10 +14,11 @@ var ErrLocked = errors.New("data directory in use")
 
 // Dir is a data directory, held by this process until Close:
 //
-//	lock        locked by the process that uses the directory, naming it
-//	jetstream/  the embedded server's streams: the decision log is in here
-//	store/      rows, derived from the log; may be deleted when nothing runs
-//	store.bad-N a damaged store, set aside; may be deleted
+//	lock         locked by the process that uses the directory, naming it
+//	jetstream/   the embedded server's streams: the decision log is in here
+//	store/       rows, derived from the log; may be deleted when nothing runs
+//	store.bad-N  a damaged store, set aside; may be deleted
+//	checkpoints/ copies of the store, from which a damaged one is made again
 //
 // The server itself takes no lock: two of them on one directory destroy it.
 type Dir struct {
@@ -63,6 +64,9 @@ func (d *Dir) JetStream() string { return filepath.Join(d.path, "jetstream") }
 
 // Store is the directory of the rows.
 func (d *Dir) Store() string { return filepath.Join(d.path, "store") }
+
+// Checkpoints is the directory of the copies of the store.
+func (d *Dir) Checkpoints() string { return filepath.Join(d.path, "checkpoints") }
 
 // Close gives the directory back. The lock file stays: removing it could
 // remove the lock of the next process.

@@ -27,6 +27,7 @@ type Folder struct {
 
 	store   Store
 	state   *state.State
+	began   uint64       // block that the store held at first
 	cursor  state.Cursor // of the last block folded
 	changes []state.Change
 	bytes   int
@@ -36,7 +37,7 @@ type Folder struct {
 // NewFolder returns a folder that continues where the store's cursor is.
 func NewFolder(store Store, cacheRows int) *Folder {
 	cursor := store.Cursor()
-	return &Folder{Shards: 1, store: store, cursor: cursor, state: state.New(store, cursor, cacheRows)}
+	return &Folder{Shards: 1, store: store, began: cursor.LogSeq, cursor: cursor, state: state.New(store, cursor, cacheRows)}
 }
 
 // Cursor is that of the last block folded.
@@ -148,14 +149,38 @@ func (f *Folder) after(seq uint64, block *events.Block) (state.Cursor, error) {
 	h := &block.Header
 	hash := f.state.Hash()
 	if h.StateHashVersion == events.StateHashVersion && h.StateHash != hex.EncodeToString(hash[:]) {
-		return state.Cursor{}, fmt.Errorf("%w: after block %d (commands %d to %d) the state hash is %x, the block says %s: "+
-			"this build or this store does not agree with the one that wrote the log",
-			ErrIntegrity, seq, h.FirstCommandSeq, h.LastCommandSeq, hash, h.StateHash)
+		return state.Cursor{}, f.disagree(seq, h, hash)
 	}
 	return state.Cursor{
 		LogSeq: seq, CommandSeq: h.LastCommandSeq, Generation: h.Generation, BlockHash: block.Hash, StateHash: hash,
 	}, nil
 }
+
+// disagree is the error for another state than the block names. Rows that were
+// there before may be wrong without anybody knowing, so they are built again
+// first; if that does not help it is the log, or the rules of this build.
+func (f *Folder) disagree(seq uint64, h *events.Header, hash [32]byte) error {
+	text := fmt.Sprintf("after block %d (commands %d to %d) the state hash is %x, the block says %s",
+		seq, h.FirstCommandSeq, h.LastCommandSeq, hash, h.StateHash)
+	if f.began > 0 {
+		return &staleRows{text}
+	}
+	return fmt.Errorf("%w: %s: this build does not agree with the one that wrote the log", ErrIntegrity, text)
+}
+
+// staleRows says that rows of a store are not what the log says.
+type staleRows struct{ text string }
+
+// Error implements error.
+func (e *staleRows) Error() string {
+	return "store: " + e.text + ": the rows of before are damaged, or this build does not agree with the one that wrote the log"
+}
+
+// Unwrap returns the kind of error.
+func (e *staleRows) Unwrap() error { return ErrStore }
+
+// Damaged implements [Damaged].
+func (e *staleRows) Damaged() bool { return true }
 
 func blockError(seq uint64, err error) error {
 	if errors.Is(err, events.ErrDamaged) {

@@ -27,6 +27,23 @@ func grown(t *testing.T) *world {
 	return w
 }
 
+// stale is a store at block 3 whose rows are not what the log says.
+func stale(t *testing.T, w *world) *fakeStore {
+	t.Helper()
+	store := &fakeStore{rows: state.NewMemory()}
+	f := NewFolder(store, 0)
+	for i := range 3 {
+		if err := f.Fold(uint64(i+1), w.blocks[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	store.cursor.StateHash[0] ^= 1
+	return store
+}
+
 // reseal writes the header of a block again after change, with its checksum right.
 func reseal(t *testing.T, data []byte, change func(*events.Header)) []byte {
 	t.Helper()
@@ -97,7 +114,9 @@ func TestRecover(t *testing.T) {
 		{name: "another state", set: func(t *testing.T, w *world, _ *Options) {
 			w.blocks[4] = reseal(t, w.blocks[4], func(h *events.Header) { h.StateHash = strings.Repeat("ab", 32) })
 			w.store = empty()
-		}, want: ErrIntegrity, text: "state hash"},
+		}, want: ErrIntegrity, text: "this build does not agree"},
+		{name: "rows that are not what the log says", set: func(t *testing.T, w *world, _ *Options) { w.store = stale(t, w) },
+			want: ErrStore, text: "the rows of before are damaged"},
 		{name: "newer rules", set: func(t *testing.T, w *world, _ *Options) {
 			w.blocks[4] = reseal(t, w.blocks[4], func(h *events.Header) { h.RulesVersion = 2 })
 			w.store = empty()

@@ -201,6 +201,27 @@ func TestRunAhead(t *testing.T) {
 	}
 }
 
+// TestRunStale: a store whose rows are not what the log says is built again; a
+// log that no store agrees with ends it.
+func TestRunStale(t *testing.T) {
+	w := grown(t)
+	w.store = stale(t, w)
+	o := w.running()
+	stop := run(t, o)
+	waitFor(t, "ready", func() bool { return o.Status.Info().Ready() })
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.set) != 1 || w.store.cursor.LogSeq != 5 {
+		t.Errorf("set aside %v, store at %d", w.set, w.store.cursor.LogSeq)
+	}
+	w.set, w.store = nil, stale(t, w)
+	w.blocks[4] = reseal(t, w.blocks[4], func(h *events.Header) { h.StateHash = strings.Repeat("ab", 32) })
+	if err := Run(t.Context(), w.running()); !errors.Is(err, ErrIntegrity) || len(w.set) != 1 {
+		t.Errorf("got %v after %v", err, w.set)
+	}
+}
+
 // TestRunEnds: what another term cannot help ends it, with its exit code.
 func TestRunEnds(t *testing.T) {
 	for _, c := range []struct {

@@ -34,6 +34,10 @@ type Options struct {
 	AllowInsecure bool                  // listen to strangers without authentication and TLS
 	Sync          jetlog.Sync
 
+	// CheckpointBlocks is how many blocks there are between two checkpoints
+	// of the store; 0 makes none but those asked for.
+	CheckpointBlocks uint64
+
 	Archive string // directory of a second copy of the log; "" is none
 
 	Streams   jetlog.Streams
@@ -66,8 +70,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	d := &daemon{
 		o: o, dir: dir, status: loop.NewStatus(),
-		home: projections.NewHome(projections.StoreOptions{Dir: dir.Store(), Log: o.Log}),
+		home: projections.NewHome(projections.StoreOptions{Dir: dir.Store(), Checkpoints: dir.Checkpoints(), Log: o.Log}),
 	}
+	d.checkpoints = newCheckpointer(o.CheckpointBlocks, d.home, o.Log)
 	if d.o.Streams.Generation == "" {
 		d.o.Streams.Generation = ulid.Make().String()
 	}
@@ -78,6 +83,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := d.startArchive(); err != nil {
 		return explain(err)
 	}
+	d.beside(ctx, "making checkpoints", d.checkpoints.run)
 	// It takes the last blocks along, so it ends after the loop.
 	d.beside(context.WithoutCancel(ctx), "the KV mirror", d.mirror.Run)
 	watching, done := context.WithCancel(ctx)
@@ -95,7 +101,8 @@ type daemon struct {
 	status *loop.Status
 	server *jetlog.Server // nil until the first term, and with an external server
 
-	archive *archive.Writer // nil where none was asked for
+	archive     *archive.Writer // nil where none was asked for
+	checkpoints *checkpointer
 
 	queries sync.Once
 	stops   []func() // of what runs beside the terms, in the order of starting
@@ -114,7 +121,7 @@ func (d *daemon) loopOptions() loop.Options {
 		Followers:    []loop.Follower{d.mirror},
 		Gate:         d.home.Free,
 		Status:       d.status,
-		Hooks:        loop.Hooks{Folded: func(f *loop.Folded) { d.mirror.Folded(f.Cursor, f.Changes) }},
+		Hooks:        loop.Hooks{Folded: d.folded},
 		Log:          d.o.Log,
 		Limits:       loop.Limits{Grace: grace},
 	}
@@ -122,6 +129,12 @@ func (d *daemon) loopOptions() loop.Options {
 		o.Archive = d.archive
 	}
 	return o
+}
+
+// folded tells what follows the loop of a block.
+func (d *daemon) folded(f *loop.Folded) {
+	d.mirror.Folded(f.Cursor, f.Changes)
+	d.checkpoints.folded(f.Cursor.LogSeq)
 }
 
 // connect makes the session of the next term.

@@ -23,11 +23,12 @@ func (d *daemon) startQueries(ctx context.Context) {
 
 func (d *daemon) queryOptions() projections.QueryOptions {
 	return projections.QueryOptions{
-		Connect: d.connector("queries"),
-		View:    d.home.View,
-		Status:  d.statusNow,
-		Shard:   d.o.Streams.Shard,
-		Log:     d.o.Log,
+		Connect:    d.connector("queries"),
+		View:       d.home.View,
+		Status:     d.statusNow,
+		Checkpoint: d.checkpoints.make,
+		Shard:      d.o.Streams.Shard,
+		Log:        d.o.Log,
 	}
 }
 
@@ -71,7 +72,7 @@ func (d *daemon) statusNow() wire.StatusResponse {
 	answer := wire.StatusResponse{
 		Build: d.o.Build, Generation: info.Generation, LogEnd: info.LogEnd, Phase: string(info.Phase), Ready: info.Ready(),
 		Reason: info.Reason, RulesVersion: reducer.RulesVersion, Shard: d.o.Streams.Shard, Shards: max(d.o.Streams.Shards, 1),
-		Terms: info.Terms, Writer: info.Writer, Mirror: d.mirror.Info().Status(), Archive: d.archiveStatus(),
+		Terms: info.Terms, Writer: info.Writer, Mirror: d.mirror.Info().Status(), Archive: d.archiveStatus(), Checkpoint: d.checkpoints.status(),
 	}
 	if !info.Since.IsZero() {
 		answer.Since = info.Since.UTC().Format(time.RFC3339)
