@@ -20,8 +20,14 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
 
+// verifying holds the flags of verify.
+type verifying struct {
+	source  source
+	against string
+}
+
 func newVerify() *cobra.Command {
-	var s source
+	var v verifying
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "check the log and the store against each other",
@@ -30,20 +36,29 @@ func newVerify() *cobra.Command {
 			"store and compares the state with the live one. With --data it compares every row of the store, without\n" +
 			"it the digest of the running reducer; in both it rehydrates every pinned plan. It changes nothing. Exit\n" +
 			"code 3: something differs.\n\n" +
-			"Commands that other rules decided are not decided again; verify says which.",
+			"Commands that other rules decided are not decided again; verify says which.\n\n" +
+			"With --against it compares the log with heads that `reducer head` printed earlier and somebody kept\n" +
+			"elsewhere: that the log still has these records proves that nothing before them was rewritten.",
 		Example: cli.Example(
 			"reducer verify --data aiws-data",
 			"reducer verify --nats nats://127.0.0.1:4222 --json",
+			"reducer verify --against heads-2026-01-31.jsonl",
 		),
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return coded(verify(c, &s)) },
+		RunE: func(c *cobra.Command, _ []string) error { return coded(v.run(c)) },
 	}
-	s.add(c)
+	v.source.add(c)
+	c.Flags().StringVar(&v.against, "against", "", "compare with the chain heads in this `FILE`, as reducer head printed them (- is standard input)")
 	return c
 }
 
-// verify checks one log and what was made from it.
-func verify(c *cobra.Command, s *source) error {
+// run checks one log and what was made from it.
+func (v *verifying) run(c *cobra.Command) error {
+	s := &v.source
+	heads, err := readHeads(c, v.against)
+	if err != nil {
+		return err
+	}
 	log, err := s.openLog(c.Context())
 	if err != nil {
 		return err
@@ -58,7 +73,7 @@ func verify(c *cobra.Command, s *source) error {
 		progress := ui.NewProgress(c.ErrOrStderr(), "blocks", int64(log.end))
 		defer progress.Done()
 		walk := audit.Walk{
-			Store: scratch, Decide: true, At: live.at,
+			Store: scratch, Decide: true, Heads: heads, At: live.at,
 			Met:      func(at state.Cursor) error { return live.compare(at, scratch) },
 			Progress: func(uint64, int) { progress.Add(1) },
 		}
@@ -172,6 +187,8 @@ type verified struct {
 	Decided      uint64    `json:"decidedAgain"`
 	Left         []leftOut `json:"notDecidedAgain"` // never nil
 	Pins         uint64    `json:"plans"`
+	Heads        int       `json:"heads,omitempty"`        // that were kept, and are in the log
+	OtherBlocks  int       `json:"headsSkipped,omitempty"` // heads of blocks of another generation
 	Live         string    `json:"comparedWith,omitempty"`
 	Behind       uint64    `json:"blocksBehind"` // of what was compared, to the log's end
 	BlockHash    string    `json:"blockHash"`
@@ -188,6 +205,7 @@ type leftOut struct {
 
 func (r *verified) take(s *audit.Summary, c state.Cursor) {
 	r.Blocks, r.Commands, r.FirstCommand, r.LastCommand, r.Decided, r.Pins = s.Blocks, s.Commands, s.First, s.Last, s.Decided, s.Pins
+	r.Heads, r.OtherBlocks = s.Heads, s.Skipped
 	r.BlockHash = fmt.Sprintf("%x", c.BlockHash)
 	r.Left = []leftOut{}
 	for _, left := range s.Left {
@@ -209,6 +227,12 @@ func (r *verified) print(c *cobra.Command) error {
 			left.FirstBlock, left.LastBlock, left.RulesVersion))
 	}
 	table.Row("plans", number(r.Pins), "pinned, and given back with the hashes that their runs name")
+	if r.Heads > 0 {
+		table.Row("heads", strconv.Itoa(r.Heads), "that were kept elsewhere are in the log")
+	}
+	if r.OtherBlocks > 0 {
+		table.Row("heads of blocks", strconv.Itoa(r.OtherBlocks), "not compared: the log was imported from a file since, so its blocks are others")
+	}
 	switch {
 	case r.Live == "":
 		table.Row("state", "", "there is no store to compare with; the next start makes one")

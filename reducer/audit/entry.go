@@ -38,6 +38,9 @@ func (w *Walk) entry(block uint64, e *events.Entry, decide bool) error {
 	if d.Prev != head {
 		return fault(fmt.Sprintf("the record follows %s, and the last one of ledger %q is %s", d.Prev, d.Ledger(), head), doRestore)
 	}
+	if err := w.Heads.record(d.Ledger(), m.Seq, d.Hash); err != nil {
+		return err
+	}
 	if err := w.pins(d); err != nil {
 		return fault("the plan that it pins cannot be rehydrated: "+err.Error(), doRestore)
 	}

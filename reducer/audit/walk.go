@@ -18,6 +18,7 @@ import (
 type Walk struct {
 	Store  loop.Store // gets the rows; empty
 	Decide bool       // decide every command again
+	Heads  *Heads     // compare with heads that were kept
 
 	// Until says before which command to stop. The block that holds it is
 	// then folded in part, for looking only.
@@ -43,6 +44,8 @@ type Summary struct {
 	Last     uint64 // and of the last one
 	Decided  uint64 // commands decided again
 	Pins     uint64 // pinned plans, rehydrated
+	Heads    int    // heads that were kept and are in the log
+	Skipped  int    // heads of blocks that are of another generation
 	Left     []Left // blocks whose commands were not decided again
 }
 
@@ -94,6 +97,12 @@ func (w *Walk) Run(ctx context.Context, log loop.Log) (*Summary, error) {
 	}
 	if err == nil {
 		err = w.atEnd(info)
+	}
+	if err == nil {
+		err = w.Heads.atEnd()
+	}
+	if w.Heads != nil {
+		w.summary.Heads, w.summary.Skipped = w.Heads.met, w.Heads.skipped
 	}
 	if err == nil {
 		err = w.commit()
@@ -181,6 +190,9 @@ func (w *Walk) after(b *loop.ReadBlock) error {
 	}
 	w.cursor = state.Cursor{
 		LogSeq: b.Seq, CommandSeq: h.LastCommandSeq, Generation: h.Generation, BlockHash: b.Block.Hash, StateHash: hash,
+	}
+	if err := w.Heads.block(w.cursor); err != nil {
+		return err
 	}
 	w.summary.Blocks++
 	w.pending.add(changes)
