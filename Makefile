@@ -82,5 +82,5 @@ ci: check ci-rest ## all of CI
 
 .PHONY: ci-rest
 ci-rest: ## what make ci does after make check: longer fuzzing, the race detector
-	$(MAKE) fuzz FUZZTIME=30s
+	$(MAKE) fuzz FUZZTIME=10s
 	$(MAKE) race

@@ -20,6 +20,8 @@ const (
 	OutcomeDuplicate Outcome = "duplicate"
 )
 
+var outcomes = []string{string(OutcomeAccepted), string(OutcomeRejected), string(OutcomeDuplicate)}
+
 // Unrouted is the ledger of every refusal that belongs to no open ledger.
 const Unrouted = "_unrouted"
 
@@ -196,20 +198,20 @@ type decisionReader struct {
 func (r *decisionReader) Members(m *schema.Members) {
 	d := r.Decision
 	m.Sum("at", &d.At)
-	m.Text("bodyHash", &d.BodyHash)
+	m.Hex("bodyHash", &d.BodyHash, len(ZeroHash))
 	m.OptText("code", (*string)(&d.Code))
-	m.Text("commandId", &d.CommandID)
+	m.ID("commandId", &d.CommandID)
 	m.Int("commandSeq", &r.seq)
 	m.OptText("contract", &d.Contract)
 	m.OptRaw("events", &r.events)
-	m.Text("hash", &d.Hash)
+	m.Hex("hash", &d.Hash, len(ZeroHash))
 	m.OptText("message", &d.Message)
 	m.OptInt("of", &r.of)
 	m.OptText("ofCode", (*string)(&d.OfCode))
 	m.OptText("ofOutcome", (*string)(&d.OfOutcome))
-	m.Text("outcome", (*string)(&d.Outcome))
+	m.Enum("outcome", (*string)(&d.Outcome), outcomes)
 	m.OptText("pointer", &d.Pointer)
-	m.Text("prev", &d.Prev)
+	m.Hex("prev", &d.Prev, len(ZeroHash))
 	m.OptText("principal", &d.Principal)
 	m.OptText("reason", &d.Reason)
 	m.OptText("type", &d.Type)

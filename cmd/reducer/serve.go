@@ -35,6 +35,7 @@ type serving struct {
 	archive   string
 	every     uint64
 	scheduler bool
+	http      string
 	level     slog.Level
 }
 
@@ -53,6 +54,7 @@ func newServe() *cobra.Command {
 			"reducer serve --data aiws-data",
 			"reducer serve --listen 127.0.0.1:0        # a free port, printed when it is ready",
 			"reducer serve --archive \"$BACKUP/aiws\"    # a second copy of the log, for reducer import",
+			"reducer serve --http 127.0.0.1:9090        # metrics and health",
 			"reducer serve --listen 0.0.0.0:4222 --nats-config nats.conf",
 			"reducer serve --nats nats://a:4222,nats://b:4222,nats://c:4222 --replicas 3 --creds reducer.creds",
 		),
@@ -73,6 +75,7 @@ func newServe() *cobra.Command {
 	flags.StringVar(&s.archive, "archive", "", "keep a second copy of the log in this `DIR`ectory, best on another disk")
 	flags.Uint64Var(&s.every, "checkpoint-blocks", 10_000, "make a checkpoint of the store every so many `BLOCKS`; 0 is never")
 	flags.BoolVar(&s.scheduler, "scheduler", false, "publish ticks of scheduled triggers and ends of timers as the principal scheduler")
+	flags.StringVar(&s.http, "http", "", "serve /metrics, /healthz and /readyz on this `HOST:PORT`, off by default; they are open to whoever gets there")
 	flags.TextVar(&s.level, "log-level", slog.LevelInfo, "log lines from this `LEVEL` on: debug, info, warn, error")
 	s.nats.AddLogin(c)
 	return c
@@ -103,7 +106,7 @@ func (s *serving) options(c *cobra.Command) (daemon.Options, error) {
 		Sync:    jetlog.Sync(s.sync),
 		Streams: jetlog.Streams{Replicas: s.replicas, InboxBytes: int64(s.inbox), LogBytes: int64(s.log)},
 		Archive: s.archive, CheckpointBlocks: s.every,
-		Scheduler: s.scheduler, Build: cli.Build(), Log: cli.Logger(c, s.level),
+		Scheduler: s.scheduler, HTTP: s.http, Build: cli.Build(), Log: cli.Logger(c, s.level),
 		Ready: func(url string) { ready(c, url) },
 	}
 	if o.Sync != jetlog.SyncAlways && o.Sync != jetlog.SyncInterval {

@@ -42,6 +42,7 @@ type Options struct {
 
 	Streams   jetlog.Streams
 	Scheduler bool
+	HTTP      string // host:port of metrics and health; "" is none
 	Build     string
 	Log       *slog.Logger
 
@@ -72,6 +73,7 @@ func Run(ctx context.Context, o Options) error {
 		o: o, dir: dir, status: loop.NewStatus(),
 		home: projections.NewHome(projections.StoreOptions{Dir: dir.Store(), Checkpoints: dir.Checkpoints(), Log: o.Log}),
 	}
+	d.metrics = newMetrics()
 	d.checkpoints = newCheckpointer(o.CheckpointBlocks, d.home, o.Log)
 	if d.o.Streams.Generation == "" {
 		d.o.Streams.Generation = ulid.Make().String()
@@ -82,6 +84,9 @@ func Run(ctx context.Context, o Options) error {
 	defer d.stop()
 	if err := d.startArchive(); err != nil {
 		return explain(err)
+	}
+	if err := d.startHTTP(ctx); err != nil {
+		return err
 	}
 	d.beside(ctx, "making checkpoints", d.checkpoints.run)
 	// It takes the last blocks along, so it ends after the loop.
@@ -103,6 +108,7 @@ type daemon struct {
 
 	archive     *archive.Writer // nil where none was asked for
 	checkpoints *checkpointer
+	metrics     *metrics
 
 	queries sync.Once
 	stops   []func() // of what runs beside the terms, in the order of starting
@@ -135,6 +141,7 @@ func (d *daemon) loopOptions() loop.Options {
 func (d *daemon) folded(f *loop.Folded) {
 	d.mirror.Folded(f.Cursor, f.Changes)
 	d.checkpoints.folded(f.Cursor.LogSeq)
+	d.metrics.folded(f)
 }
 
 // connect makes the session of the next term.
