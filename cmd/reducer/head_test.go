@@ -118,4 +118,3 @@ func TestDiff(t *testing.T) {
 		t.Errorf("one that is not there: %s", r)
 	}
 }
-

@@ -40,8 +40,9 @@ func connectOptions(f *natsflags.Flags) jetlog.ConnectOptions {
 type openedLog struct {
 	loop.Log
 	conn       *nats.Conn
-	dir        *jetlog.Dir // nil over NATS
-	where      string      // for people
+	dir        *jetlog.Dir     // nil over NATS
+	offline    *jetlog.Offline // nil over NATS
+	where      string          // for people
 	generation string
 	end        uint64 // its last block, when it was opened
 	close      func()
@@ -92,7 +93,7 @@ func openStopped(ctx context.Context, data string) (*openedLog, error) {
 		return nil, err
 	}
 	return opened(ctx, &openedLog{
-		Log: offline.Log, conn: offline.Conn.NATS(), dir: offline.Dir, where: data, close: offline.Close,
+		Log: offline.Log, conn: offline.Conn.NATS(), dir: offline.Dir, offline: offline, where: data, close: offline.Close,
 	})
 }
 

@@ -122,6 +122,7 @@ type StatusResponse struct {
 	AsOf         AsOf              `json:"asOf"`
 	Build        string            `json:"build"`
 	Checkpoint   *CheckpointStatus `json:"checkpoint,omitempty"`
+	FreeBytes    uint64            `json:"freeBytes,omitempty"` // on the disk of the data directory
 	Generation   string            `json:"generation"`
 	LogEnd       uint64            `json:"logEnd"` // last block of the log when the term began
 	Mirror       *MirrorStatus     `json:"mirror,omitempty"`
@@ -132,6 +133,7 @@ type StatusResponse struct {
 	Shard        int64             `json:"shard"`
 	Shards       int64             `json:"shards"`
 	Since        string            `json:"since,omitempty"` // RFC 3339: of phase and reason
+	Sync         string            `json:"sync,omitempty"`  // of an embedded server: always, interval
 	Terms        int               `json:"terms"`
 	Writer       string            `json:"writer"`
 }

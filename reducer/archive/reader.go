@@ -2,6 +2,7 @@ package archive
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -62,6 +63,9 @@ func (r *Reader) Info(context.Context) (loop.LogInfo, error) {
 	}
 	return info, nil
 }
+
+// LastHash is the hash of the last block.
+func (r *Reader) LastHash() [sha256.Size]byte { return r.layout.end.hash }
 
 // Append implements [loop.Log]: a reader writes nothing.
 func (r *Reader) Append(context.Context, uint64, []byte) error {

@@ -12,7 +12,8 @@ type Offline struct {
 	Log  *Log
 	Conn *Conn
 
-	server *Server
+	server  *Server
+	streams Streams
 }
 
 // OpenOffline takes the lock of a data directory and opens its log. The server
@@ -22,7 +23,7 @@ func OpenOffline(ctx context.Context, path string, s Streams, log *slog.Logger) 
 	if err != nil {
 		return nil, err
 	}
-	o := &Offline{Dir: dir}
+	o := &Offline{Dir: dir, streams: s}
 	if err := o.open(ctx, s, log); err != nil {
 		o.Close()
 		return nil, err
@@ -39,6 +40,11 @@ func (o *Offline) open(ctx context.Context, s Streams, log *slog.Logger) (err er
 	}
 	o.Log, err = OpenLog(ctx, o.Conn, s)
 	return err
+}
+
+// Inspect looks at the streams of the shard.
+func (o *Offline) Inspect(ctx context.Context) ([]Found, error) {
+	return o.streams.Inspect(ctx, o.Conn)
 }
 
 // Close stops the private server and gives the directory back.

@@ -236,6 +236,15 @@ func checkSpace(path string) error {
 	return nil
 }
 
+// FreeBytes is what is free on the disk of a path, 0 where that is not known.
+func FreeBytes(path string) uint64 {
+	usage, err := vfs.Default.GetDiskUsage(path)
+	if err != nil {
+		return 0
+	}
+	return usage.AvailBytes
+}
+
 // stores lets the loop open the store of a home.
 type stores struct{ home *projections.Home }
 

@@ -74,6 +74,10 @@ func (d *daemon) statusNow() wire.StatusResponse {
 		Reason: info.Reason, RulesVersion: reducer.RulesVersion, Shard: d.o.Streams.Shard, Shards: max(d.o.Streams.Shards, 1),
 		Terms: info.Terms, Writer: info.Writer, Mirror: d.mirror.Info().Status(), Archive: d.archiveStatus(), Checkpoint: d.checkpoints.status(),
 	}
+	answer.FreeBytes = FreeBytes(d.dir.Path())
+	if d.o.External == nil {
+		answer.Sync = string(d.o.Sync)
+	}
 	if !info.Since.IsZero() {
 		answer.Since = info.Since.UTC().Format(time.RFC3339)
 	}
