@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -292,7 +293,7 @@ type refuser struct{}
 
 func (refuser) Step(s *state.State, m *events.Message) *events.Decision {
 	d := &events.Decision{
-		CommandSeq: m.Seq, CommandID: fmt.Sprintf("seq-%d", m.Seq), At: m.Millis(), BodyHash: string(m.Body),
+		CommandSeq: m.Seq, CommandID: fmt.Sprintf("seq-%d", m.Seq), At: m.Millis(), BodyHash: fmt.Sprintf("%x", sha256.Sum256(m.Body)),
 		Outcome: events.OutcomeRejected, Code: events.CodeSubjectInvalid, Message: string(m.Body),
 	}
 	d.Seal(s.Ledger(events.Unrouted).Head)

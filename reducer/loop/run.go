@@ -71,7 +71,7 @@ func (r *runner) interrupted(err error) {
 }
 
 // term is one term, from connecting to its end.
-func (r *runner) term(ctx context.Context) error {
+func (r *runner) term(ctx context.Context) (ended error) {
 	if err := r.openStore(); err != nil {
 		return err
 	}
@@ -84,7 +84,11 @@ func (r *runner) term(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer t.Close()
+	defer func() {
+		if err := t.Close(); err != nil && !final(ended) {
+			ended = err
+		}
+	}()
 	if err := t.Recover(ctx); err != nil {
 		return err
 	}

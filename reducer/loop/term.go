@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -72,15 +73,20 @@ func graceful(ctx context.Context, clock Clock, grace time.Duration) (context.Co
 }
 
 // Close ends the term: what was decided and not sent is dropped, and will be
-// decided again.
-func (t *Term) Close() {
+// decided again. It returns what came of the last write if that ends the
+// process: another error may have ended the term before anybody looked.
+func (t *Term) Close() error {
 	t.end()
-	_ = t.write.wait() // the next term finds out what became of it
+	written := t.write.wait()
 	if t.feed != nil {
 		t.feed.Close()
 	}
 	t.session.Close()
 	t.earlier[t.writer] = true
+	if final(written) && !errors.Is(written, ErrTooLarge) {
+		return written
+	}
+	return nil // the next term finds out what became of it
 }
 
 // Cursor is that of the last block known to be on the log.

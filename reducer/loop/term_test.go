@@ -58,7 +58,7 @@ func (w *world) newTerm(t *testing.T, o Options) *Term {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(term.Close)
+	t.Cleanup(func() { _ = term.Close() })
 	return term
 }
 
@@ -354,7 +354,7 @@ func TestBlockLimits(t *testing.T) {
 	for range 9 {
 		w.publish("s")
 	}
-	w.publish(strings.Repeat("L", 100_000), "s", strings.Repeat("m", 10_000), strings.Repeat("m", 10_000))
+	w.publish(strings.Repeat("L", 100_000), "s", strings.Repeat("m", 15_000), strings.Repeat("m", 15_000))
 	if err := drain(t, term); err != nil {
 		t.Fatal(err)
 	}
