@@ -60,7 +60,9 @@ func TestFindings(t *testing.T) {
 		{"no TLS", func(w *world) { w.server.TLS = false }, Wrong, "access", "not encrypted"},
 		{"may do everything", func(w *world) { w.server.Permissions = nil }, Note, "permissions", "delete the decision log, change the settings"},
 		{"may write the log", func(w *world) { w.server.Permissions.Allow = append(w.server.Permissions.Allow, "aiws.log.>") }, Note, "permissions", "u may write to the decision log"},
-		{"may not delete", func(w *world) { w.server.Permissions = &Permissions{Deny: []string{"$JS.API.STREAM.*.*", "aiws.log.*.*"}} }, Fine, "", ""},
+		{"may not delete", func(w *world) {
+			w.server.Permissions = &Permissions{Deny: []string{"$JS.API.STREAM.*.*", "aiws.log.*.*"}}
+		}, Fine, "", ""},
 		{"a clock that differs", func(w *world) { w.server.Ahead = -time.Minute }, Note, "clock", "differ by 1m0s"},
 		{"a clock that stalls", func(w *world) { w.server.Ahead = time.Hour }, Wrong, "clock", "not decided"},
 
