@@ -58,8 +58,24 @@ test: ## all tests
 	$(GO) test ./...
 
 .PHONY: race
-race: ## all tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 $(GO) test -race ./...
+race: ## all tests under the race detector (needs a C compiler); SHORT=-short leaves out those with processes and servers
+	CGO_ENABLED=1 $(GO) test -race $(SHORT) ./...
+
+.PHONY: invariants
+invariants: ## the tests of the rules, with the whole state checked after every decision
+	$(GO) test -tags invariants ./reducer ./reducer/state ./reducer/reducertest
+
+.PHONY: scenarios-rewrite
+scenarios-rewrite: ## write what the stories say now; review each line of the difference
+	$(GO) test ./reducer/reducertest -run '^TestScenarios$$' -rewrite
+
+.PHONY: bench
+bench: ## measure everything, about ten minutes; writes bench/RESULTS.md
+	$(GO) run ./bench
+
+.PHONY: bench-quick
+bench-quick: ## a short run that fails on a ratio far below its target
+	$(GO) run ./bench -quick
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME (5s)
@@ -81,6 +97,9 @@ mutants: ## switch off each safety step of the loop: the simulator must notice
 ci: check ci-rest ## all of CI
 
 .PHONY: ci-rest
-ci-rest: ## what make ci does after make check: longer fuzzing, the race detector
+ci-rest: ## what make ci does after make check: simulation, mutants, invariants, fuzzing, the race detector
+	$(MAKE) sim SEEDS=3000
+	$(MAKE) mutants
+	$(MAKE) invariants
 	$(MAKE) fuzz FUZZTIME=10s
-	$(MAKE) race
+	$(MAKE) race SHORT=-short

@@ -37,19 +37,30 @@ func (c *Client) Read(ctx context.Context, o ReadOptions) iter.Seq2[Entry, error
 			yield(Entry{}, fmt.Errorf("read the log: %w", c.explain(err)))
 			return
 		}
-		for {
+		for tries := 1; ; tries++ {
 			more, err := r.session(ctx, yield)
 			var lost *lostReader
+			again := o.Follow || silent(err) && tries < readTries
 			switch {
 			case !more || ctx.Err() != nil:
 				return
-			case !errors.As(err, &lost) || !o.Follow || c.nc.IsClosed():
+			case !errors.As(err, &lost) || !again || c.nc.IsClosed():
 				yield(Entry{}, fmt.Errorf("read the log: %w", c.explain(err)))
 				return
 			}
 			pause(ctx)
 		}
 	}
+}
+
+// readTries is how often a Read that does not follow makes a reader on a server
+// that is there.
+const readTries = 3
+
+// silent says that a reader was lost while its connection stood: the server
+// went silent on it, or something got lost on the way.
+func silent(err error) bool {
+	return errors.Is(err, jetstream.ErrNoHeartbeat) || errors.Is(err, errGap)
 }
 
 // logReader is what a Read knows across connections.
