@@ -16,6 +16,7 @@ import (
 // world is what survives a term: the streams, the store on disk, and a journal
 // of what happened to them, in order.
 type world struct {
+	emptied bool // the log says that all its blocks are gone
 	mu      sync.Mutex
 	journal []string
 
@@ -178,7 +179,11 @@ type fakeLog fakeSession
 func (l *fakeLog) Info(context.Context) (LogInfo, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return LogInfo{FirstSeq: 1, LastSeq: uint64(len(l.blocks)), Generation: "g1"}, nil
+	info := LogInfo{FirstSeq: 1, LastSeq: uint64(len(l.blocks)), Generation: "g1"}
+	if l.emptied {
+		info.FirstSeq = info.LastSeq + 1
+	}
+	return info, nil
 }
 
 func (l *fakeLog) Append(_ context.Context, last uint64, block []byte) error {

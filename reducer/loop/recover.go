@@ -49,6 +49,9 @@ func (t *Term) checkStore(ctx context.Context) error {
 	case cursor.LogSeq+1 < info.FirstSeq:
 		return fmt.Errorf("%w: the log begins at block %d and the store ends at block %d: restore a checkpoint or the archive",
 			ErrIntegrity, info.FirstSeq, cursor.LogSeq)
+	case cursor.LogSeq > 0 && info.FirstSeq > info.LastSeq:
+		return fmt.Errorf("%w: the log has lost all its blocks, the store ends at block %d: restore the log from the archive",
+			ErrIntegrity, cursor.LogSeq)
 	case cursor.LogSeq < info.FirstSeq || cursor.LogSeq == 0:
 		return nil // the first block names the hash of the one before it
 	}

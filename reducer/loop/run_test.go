@@ -232,6 +232,7 @@ func TestRunEnds(t *testing.T) {
 	}{
 		{"nobody there", func(w *world, _ *Options) { w.connect = func(int) error { return errors.New("no server at x") } }, 1, "no server at x"},
 		{"integrity", func(w *world, _ *Options) { w.blocks = w.blocks[:3] }, 3, "integrity"},
+		{"all blocks lost", func(w *world, _ *Options) { w.emptied = true }, 3, "lost all its blocks"},
 		{"shards", func(w *world, o *Options) { o.Shards, w.store = 2, &fakeStore{rows: state.NewMemory()} }, 1, "shard"},
 		{"fenced", func(w *world, _ *Options) {
 			w.refuse = func(_ int, block []byte) appendFault {
