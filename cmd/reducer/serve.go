@@ -34,13 +34,14 @@ type serving struct {
 	log       cli.Bytes
 	archive   string
 	every     uint64
+	scrub     cli.Bytes
 	scheduler bool
 	http      string
 	level     slog.Level
 }
 
 func newServe() *cobra.Command {
-	s := serving{inbox: jetlog.DefaultInboxBytes}
+	s := serving{inbox: jetlog.DefaultInboxBytes, scrub: defaultScrub}
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "take commands, decide them, log the decisions",
@@ -74,12 +75,16 @@ func newServe() *cobra.Command {
 	flags.Var(&s.log, "log-max-bytes", "size at which the log takes no more; 0 is no limit")
 	flags.StringVar(&s.archive, "archive", "", "keep a second copy of the log in this `DIR`ectory, best on another disk")
 	flags.Uint64Var(&s.every, "checkpoint-blocks", 10_000, "make a checkpoint of the store every so many `BLOCKS`; 0 is never")
+	flags.Var(&s.scrub, "scrub-rate", "bytes of the log to read through in a second, again and again, so that damage is found; 0 reads none")
 	flags.BoolVar(&s.scheduler, "scheduler", false, "publish ticks of scheduled triggers and ends of timers as the principal scheduler")
 	flags.StringVar(&s.http, "http", "", "serve /metrics, /healthz and /readyz on this `HOST:PORT`, off by default; they are open to whoever gets there")
 	flags.TextVar(&s.level, "log-level", slog.LevelInfo, "log lines from this `LEVEL` on: debug, info, warn, error")
 	s.nats.AddLogin(c)
 	return c
 }
+
+// defaultScrub is the bytes a second of reading the log through.
+const defaultScrub = 16 << 20
 
 // stopPatience is how long a stop may take. Ending the process is always safe.
 const stopPatience = 4800 * time.Millisecond
@@ -105,7 +110,7 @@ func (s *serving) options(c *cobra.Command) (daemon.Options, error) {
 		Data: s.data, Login: login, Listen: s.listen, ConfigFile: s.config, Account: s.account, AllowInsecure: s.insecure,
 		Sync:    jetlog.Sync(s.sync),
 		Streams: jetlog.Streams{Replicas: s.replicas, InboxBytes: int64(s.inbox), LogBytes: int64(s.log)},
-		Archive: s.archive, CheckpointBlocks: s.every,
+		Archive: s.archive, CheckpointBlocks: s.every, ScrubRate: int64(s.scrub),
 		Scheduler: s.scheduler, HTTP: s.http, Build: cli.Build(), Log: cli.Logger(c, s.level),
 		Ready: func(url string) { ready(c, url) },
 	}

@@ -75,6 +75,9 @@ func printStatus(c *cobra.Command, s *wire.StatusResponse) error {
 		}
 		row("checkpoint error", p.Error)
 	}
+	if p := s.Scrub; p != nil {
+		row("log in order", p.Passed)
+	}
 	if m := s.Mirror; m != nil {
 		row("mirror", m.Phase+", command "+number(m.AsOf.Seq))
 		row("mirror error", m.Error)

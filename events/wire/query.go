@@ -130,6 +130,7 @@ type StatusResponse struct {
 	Ready        bool              `json:"ready"`
 	Reason       string            `json:"reason,omitempty"` // why it is not ready
 	RulesVersion int64             `json:"rulesVersion"`
+	Scrub        *ScrubStatus      `json:"scrub,omitempty"`
 	Shard        int64             `json:"shard"`
 	Shards       int64             `json:"shards"`
 	Since        string            `json:"since,omitempty"` // RFC 3339: of phase and reason
@@ -150,6 +151,12 @@ type CheckpointStatus struct {
 	AsOf  AsOf   `json:"asOf"`            // 0: there is none
 	Made  string `json:"made,omitempty"`  // RFC 3339
 	Error string `json:"error,omitempty"` // why the last one was not made
+}
+
+// ScrubStatus tells how far the log was read through, which goes on all the time.
+type ScrubStatus struct {
+	Block  uint64 `json:"block"`            // of the reading under way; 0 between two
+	Passed string `json:"passed,omitempty"` // RFC 3339: when the whole log was last found in order
 }
 
 // ArchiveStatus tells how far the second copy of the log is.

@@ -54,6 +54,7 @@ func (l *Log) Info(ctx context.Context) (loop.LogInfo, error) {
 	if state.Msgs == 0 {
 		info.FirstSeq = state.LastSeq + 1
 	}
+	info.Missing = info.LastSeq + 1 - info.FirstSeq - state.Msgs
 	return info, nil
 }
 

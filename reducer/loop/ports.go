@@ -73,6 +73,7 @@ type Feed interface {
 type LogInfo struct {
 	FirstSeq   uint64 // of the first block; LastSeq + 1 when there is none
 	LastSeq    uint64
+	Missing    uint64 // blocks between the two that the stream says it does not have
 	Generation string
 }
 

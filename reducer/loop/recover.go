@@ -18,6 +18,10 @@ func (t *Term) Recover(ctx context.Context) error {
 		return fmt.Errorf("recover: %w", err)
 	}
 	t.generation = info.Generation
+	if info.Missing > 0 {
+		return fmt.Errorf("%w: %d blocks between the first and the last of the log are missing, and nobody can have deleted them: restore it from the archive",
+			ErrIntegrity, info.Missing)
+	}
 	t.o.Status.found(info)
 	t.o.Status.moved(t.store.Cursor())
 	if err := t.checkStore(ctx); err != nil && !mutate("nothing ahead") {

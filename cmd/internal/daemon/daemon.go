@@ -18,6 +18,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/reducer/archive"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
 
 // Options say what to run and where.
@@ -37,6 +38,10 @@ type Options struct {
 	// CheckpointBlocks is how many blocks there are between two checkpoints
 	// of the store; 0 makes none but those asked for.
 	CheckpointBlocks uint64
+
+	// ScrubRate is how many bytes of the log are read through in a second
+	// beside everything else; 0 reads none.
+	ScrubRate int64
 
 	Archive string // directory of a second copy of the log; "" is none
 
@@ -75,6 +80,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	d.metrics = newMetrics()
 	d.checkpoints = newCheckpointer(o.CheckpointBlocks, d.home, o.Log)
+	d.scrub = &scrubber{rate: o.ScrubRate, open: d.openLog, end: d.cursor, retry: scrubRetry, log: o.Log}
 	if d.o.Streams.Generation == "" {
 		d.o.Streams.Generation = ulid.Make().String()
 	}
@@ -89,6 +95,9 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	d.beside(ctx, "making checkpoints", d.checkpoints.run)
+	if o.ScrubRate > 0 {
+		d.beside(ctx, "reading the log through", d.scrub.run)
+	}
 	// It takes the last blocks along, so it ends after the loop.
 	d.beside(context.WithoutCancel(ctx), "the KV mirror", d.mirror.Run)
 	watching, done := context.WithCancel(ctx)
@@ -108,6 +117,7 @@ type daemon struct {
 
 	archive     *archive.Writer // nil where none was asked for
 	checkpoints *checkpointer
+	scrub       *scrubber
 	metrics     *metrics
 
 	queries sync.Once
@@ -142,6 +152,15 @@ func (d *daemon) folded(f *loop.Folded) {
 	d.mirror.Folded(f.Cursor, f.Changes)
 	d.checkpoints.folded(f.Cursor.LogSeq)
 	d.metrics.folded(f)
+}
+
+// cursor is that of the store.
+func (d *daemon) cursor() (state.Cursor, error) {
+	v, err := d.home.View()
+	if err != nil {
+		return state.Cursor{}, err
+	}
+	return v.Cursor(), v.Close()
 }
 
 // connect makes the session of the next term.

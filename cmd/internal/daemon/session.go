@@ -42,6 +42,14 @@ func (s *session) OpenDoors(ctx context.Context) error {
 	return nil
 }
 
+// Err implements [loop.Ailing]: a log that was found damaged is not extended.
+func (s *session) Err() error {
+	if err := s.daemon.scrub.Err(); err != nil {
+		return err
+	}
+	return s.Session.Err()
+}
+
 // queryPatience is how long the doors stay closed for the query service.
 const queryPatience = 5 * time.Second
 
