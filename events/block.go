@@ -12,9 +12,13 @@ import (
 
 // Versions of what is written. A reader meets every version there ever was.
 const (
-	FormatVersion    = 1 // layout of a block
+	FormatVersion    = 2 // layout of a block
 	StateHashVersion = 1 // how stateHash is computed (DESIGN 2)
 )
+
+// bareFormat is the version of blocks whose checksum covers their content only.
+// It is read for ever, and not written any more.
+const bareFormat = 1
 
 // Limits of a block (DESIGN 2). One command larger than MaxBlockBytes forms a
 // block alone.
@@ -42,7 +46,7 @@ type Header struct {
 	Time             string // the writer's clock, milliseconds; for people
 	PrevBlockHash    string // hex; ZeroHash in the first block
 	StateHash        string // hex; state after the block
-	Checksum         string // hex sha256 of all bytes after this line
+	Checksum         string // hex; of this line and all bytes after it, see checksum
 }
 
 type headerLine struct {
@@ -116,13 +120,41 @@ func (b *Builder) Commands() int { return int(b.header.Commands) }
 
 // Seal completes the block and returns its bytes and its hash.
 func (b *Builder) Seal(stateHash [sha256.Size]byte) ([]byte, [sha256.Size]byte) {
-	sum := sha256.Sum256(b.lines)
+	content := sha256.Sum256(b.lines)
 	h := b.header
-	h.StateHash, h.Checksum = hex.EncodeToString(stateHash[:]), hex.EncodeToString(sum[:])
+	h.StateHash, h.Checksum = hex.EncodeToString(stateHash[:]), hex.EncodeToString(content[:])
 	line := headerLine{Header: &h, first: int64(h.FirstCommandSeq), last: int64(h.LastCommandSeq)}
 	data := append(schema.AppendRecord(make([]byte, 0, 1024+len(b.lines)), &line), '\n')
+	at, _ := checksumAt(data) // it was just written
+	sum := sha256.Sum256(data)
+	hex.Encode(data[at:], sum[:])
 	hash := sha256.Sum256(data)
 	return append(data, b.lines...), hash
+}
+
+// checksumAt is where the digits of the checksum are in a header line. A quoted
+// name cannot stand inside a string of JSON, so it is found once.
+func checksumAt(line []byte) (at int, ok bool) {
+	name := []byte(`"checksum":"`)
+	at = bytes.Index(line, name) + len(name)
+	return at, at >= len(name) && at+2*sha256.Size <= len(line)
+}
+
+// intact says whether the checksum is that of a block: the sha256 of the header
+// line, with its line feed, that has the sha256 of what comes after it in the
+// place of the checksum. So it covers every byte of the block.
+func intact(line, content []byte, checksum string, format int64) bool {
+	sum := sha256.Sum256(content)
+	if format != bareFormat {
+		at, ok := checksumAt(line)
+		if !ok {
+			return false
+		}
+		sealed := append(bytes.Clone(line), '\n')
+		hex.Encode(sealed[at:], sum[:])
+		sum = sha256.Sum256(sealed)
+	}
+	return hex.EncodeToString(sum[:]) == checksum
 }
 
 // BlockHash is the sha256 of a block's header line, which names the checksum
@@ -134,14 +166,13 @@ func BlockHash(data []byte) [sha256.Size]byte {
 	return sha256.Sum256(data)
 }
 
-// ParseHeader reads the header line of a block and checks the checksum of the
-// rest. Errors are ErrDamaged, except for a format that this build cannot read.
+// ParseHeader reads the header line of a block and checks the checksum. Errors are ErrDamaged, except for a format that this build cannot read.
 func ParseHeader(data []byte) (*Header, error) {
 	end := bytes.IndexByte(data, '\n')
 	if end < 0 {
 		return nil, fmt.Errorf("%w: no header line", ErrDamaged)
 	}
-	if err := checkFormat(data[:end]); err != nil {
+	if err := checkFormat(data[:end], data[end+1:]); err != nil {
 		return nil, err
 	}
 	h := &Header{}
@@ -150,8 +181,7 @@ func ParseHeader(data []byte) (*Header, error) {
 		return nil, fmt.Errorf("%w: header: %w", ErrDamaged, err)
 	}
 	h.FirstCommandSeq, h.LastCommandSeq = uint64(line.first), uint64(line.last)
-	sum := sha256.Sum256(data[end+1:])
-	if hex.EncodeToString(sum[:]) != h.Checksum {
+	if !intact(data[:end], data[end+1:], h.Checksum, h.FormatVersion) {
 		return nil, fmt.Errorf("%w: commands %d to %d: the content does not match the checksum",
 			ErrDamaged, h.FirstCommandSeq, h.LastCommandSeq)
 	}
@@ -159,8 +189,9 @@ func ParseHeader(data []byte) (*Header, error) {
 }
 
 // checkFormat reads the format version before anything else, so that a newer
-// format is named and not taken for damage.
-func checkFormat(line []byte) error {
+// format is named and not taken for damage. A block that is whole but for this
+// number is damaged.
+func checkFormat(line, content []byte) error {
 	value, err := schema.ParseValue(line)
 	if err != nil || value.Kind() != '{' {
 		return fmt.Errorf("%w: the header is not a JSON object", ErrDamaged)
@@ -170,10 +201,16 @@ func checkFormat(line []byte) error {
 	if !ok {
 		return fmt.Errorf("%w: the header has no formatVersion", ErrDamaged)
 	}
-	if version != FormatVersion {
-		return fmt.Errorf("block format %d: this build reads format %d; use a newer build", version, FormatVersion)
+	if version >= bareFormat && version <= FormatVersion {
+		return nil
 	}
-	return nil
+	sum, _ := value.Member("checksum")
+	checksum, _ := sum.Str()
+	was := bytes.Replace(line, fmt.Appendf(nil, `"formatVersion":%d`, version), fmt.Appendf(nil, `"formatVersion":%d`, FormatVersion), 1)
+	if intact(was, content, checksum, FormatVersion) {
+		return fmt.Errorf("%w: the header says format %d, and the checksum is one of format %d", ErrDamaged, version, FormatVersion)
+	}
+	return fmt.Errorf("block format %d: this build reads formats up to %d; use a newer build", version, FormatVersion)
 }
 
 // ParseBlock reads a whole block and checks it against its own header: the

@@ -1,12 +1,14 @@
 package events_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,7 +124,48 @@ func TestDamagedBlocks(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, block != nil, err)
 		}
 	}
-	if _, err := events.ParseBlock([]byte(strings.Replace(good, `"formatVersion":1`, `"formatVersion":2`, 1))); err == nil || errors.Is(err, events.ErrDamaged) {
+	if _, err := events.ParseBlock([]byte(remade(`"formatVersion":2`, `"formatVersion":9`))); err == nil || errors.Is(err, events.ErrDamaged) {
 		t.Errorf("a newer format: %v", err)
+	}
+}
+
+// TestEveryBit: whichever bit of a block is flipped, also one of its header that
+// nothing else names, the block is damaged.
+func TestEveryBit(t *testing.T) {
+	b := events.NewBlock(events.Header{RulesVersion: 1, Generation: "g", Writer: "w", Build: "b", Shards: 1, Time: "0", PrevBlockHash: events.ZeroHash})
+	b.Add(messages()["accepted"], decisions()["accepted"])
+	good, hash := b.Seal([32]byte{})
+	if block, err := events.ParseBlock(good); err != nil || block.Hash != hash || block.Header.FormatVersion != events.FormatVersion {
+		t.Fatalf("the block itself: %v", err)
+	}
+	bad := bytes.Clone(good)
+	for at := range good {
+		for bit := range 8 {
+			bad[at] ^= 1 << bit
+			if _, err := events.ParseHeader(bad); !errors.Is(err, events.ErrDamaged) {
+				t.Errorf("bit %d of byte %d, %q: %v", bit, at, good[max(0, at-20):at+1], err)
+			}
+			bad[at] ^= 1 << bit
+		}
+		if _, err := events.ParseHeader(good[:at]); !errors.Is(err, events.ErrDamaged) {
+			t.Errorf("cut to %d bytes: %v", at, err)
+		}
+	}
+}
+
+// TestBareFormat: blocks of format 1 are read, and what their checksum covers is
+// checked.
+func TestBareFormat(t *testing.T) {
+	data, err := os.ReadFile("../testdata/histories/v0.1/000001.block")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := events.ParseBlock(data)
+	if err != nil || block.Header.FormatVersion != 1 || len(block.Entries) != 97 {
+		t.Fatalf("format 1: %v", err)
+	}
+	data[len(data)-3] ^= 1
+	if _, err := events.ParseBlock(data); !errors.Is(err, events.ErrDamaged) {
+		t.Errorf("damaged: %v", err)
 	}
 }

@@ -49,7 +49,7 @@ func FuzzParseBlock(f *testing.F) {
 	})
 }
 
-// mended writes the checksum of the content into the header of a block.
+// mended writes the checksum of format 2 into the header of a block.
 func mended(data []byte) []byte {
 	i := bytes.IndexByte(data, '\n')
 	at := bytes.Index(data, []byte(`"checksum":"`))
@@ -58,6 +58,7 @@ func mended(data []byte) []byte {
 	}
 	data = bytes.Clone(data)
 	copy(data[at+12:], checksum(data[i+1:]))
+	copy(data[at+12:], checksum(data[:i+1]))
 	return data
 }
 

@@ -163,23 +163,25 @@ func TestBlockOnTheWire(t *testing.T) {
 		RulesVersion: 1, Generation: "01GEN", Writer: "01WRITER", Build: "v0.1", Shard: 0, Shards: 1, Time: "1767225600000",
 		PrevBlockHash: strings.Repeat("ab", 32),
 	}
-	path := wire + "block_v1.txt"
-	reducertest.Golden(t, path, build(events.NewBlock(header)))
-	data := read(t, path)
-	block, err := events.ParseBlock(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := events.NewBlock(block.Header)
-	for i := range block.Entries {
-		again.Add(&block.Entries[i].Message, block.Entries[i].Decision)
-	}
-	if rebuilt, hash := again.Seal([32]byte{1, 2, 3}); !bytes.Equal(rebuilt, data) || hash != block.Hash {
-		t.Errorf("written again:\n got %s\nwant %s", rebuilt, data)
-	}
-	for i, outcome := range []string{"accepted", "rejected", "duplicate", "unrouted"} {
-		if diff := cmp.Diff(*m[outcome], block.Entries[i].Message, cmp.Transformer("text", func(b []byte) string { return string(b) })); diff != "" {
-			t.Errorf("message %s: %s", outcome, diff)
+	reducertest.Golden(t, wire+"block_v2.txt", build(events.NewBlock(header)))
+	for _, name := range []string{"block_v1.txt", "block_v2.txt"} {
+		data := read(t, wire+name)
+		block, err := events.ParseBlock(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := events.NewBlock(block.Header)
+		for i := range block.Entries {
+			again.Add(&block.Entries[i].Message, block.Entries[i].Decision)
+		}
+		rebuilt, hash := again.Seal([32]byte{1, 2, 3})
+		if same := bytes.Equal(rebuilt, data) && hash == block.Hash; same != (block.Header.FormatVersion == events.FormatVersion) {
+			t.Errorf("%s written again:\n got %s\nwant %s", name, rebuilt, data)
+		}
+		for i, outcome := range []string{"accepted", "rejected", "duplicate", "unrouted"} {
+			if diff := cmp.Diff(*m[outcome], block.Entries[i].Message, cmp.Transformer("text", func(b []byte) string { return string(b) })); diff != "" {
+				t.Errorf("%s: message %s: %s", name, outcome, diff)
+			}
 		}
 	}
 }

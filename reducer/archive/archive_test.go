@@ -46,6 +46,22 @@ func makeLog(n int) *memoryLog {
 	return log
 }
 
+// writtenBy is a block as another writer would have written it.
+func writtenBy(t *testing.T, writer string, data []byte) []byte {
+	t.Helper()
+	block, err := events.ParseBlock(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block.Header.Writer = writer
+	b := events.NewBlock(block.Header)
+	for _, e := range block.Entries {
+		b.Add(&e.Message, e.Decision)
+	}
+	again, _ := b.Seal([32]byte{2})
+	return again
+}
+
 // memoryLog is a log in memory.
 type memoryLog struct {
 	loop.Log
@@ -203,7 +219,7 @@ func TestArchive(t *testing.T) {
 // Only the next block of the same log gets in.
 func TestAppendRefuses(t *testing.T) {
 	log, other := makeLog(3), makeLog(3)
-	other.blocks[1] = bytes.Replace(other.blocks[1], []byte(`"writer":"w"`), []byte(`"writer":"x"`), 1)
+	other.blocks[1] = writtenBy(t, "x", log.blocks[1])
 	a := open(t, filepath.Join(t.TempDir(), "archive"))
 	appendUpTo(t, a, log, 1)
 	for name, err := range map[string]error{

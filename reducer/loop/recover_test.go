@@ -132,7 +132,7 @@ func TestRecover(t *testing.T) {
 		{name: "another shard", set: func(_ *testing.T, w *world, o *Options) { o.Shard, o.Shards, w.store = 1, 2, empty() },
 			want: ErrConfig, text: "shard 0 of 1"},
 		{name: "a newer format", set: func(_ *testing.T, w *world, _ *Options) {
-			w.blocks[4] = bytes.Replace(w.blocks[4], []byte(`"formatVersion":1`), []byte(`"formatVersion":9`), 1)
+			w.blocks[4] = bytes.Replace(w.blocks[4], []byte(`"formatVersion":2,"generation":"g1"`), []byte(`"formatVersion":9,"generation":"g2"`), 1)
 			w.store = empty()
 		}, want: ErrConfig, text: "format 9"},
 		{name: "the archive is behind", set: func(_ *testing.T, w *world, o *Options) {

@@ -79,13 +79,8 @@ func (w *world) spoil(f *Fault) {
 	block := w.server.log[d.seq-1]
 	switch f.How {
 	case "flip":
-		// The last block's header is protected by nothing yet, so its content it is.
-		from, to := 0, len(block)
-		if d.seq == end {
-			from = bytes.IndexByte(block, '\n') + 1
-		}
 		d.data = slices.Clone(block)
-		d.data[from+w.rng.IntN(to-from)] ^= 1 << w.rng.IntN(8)
+		d.data[w.rng.IntN(len(block))] ^= 1 << w.rng.IntN(8)
 	case "swap":
 		if d.seq == end {
 			return // nothing follows that could tell
@@ -130,7 +125,15 @@ func readHeader(block []byte) (h header, hash string, ok bool) {
 	if err := json.Unmarshal(block[:end], &h); err != nil {
 		return h, "", false
 	}
-	return h, hashOf(block[:end]), hashOf(block[end:]) == h.Checksum
+	return h, hashOf(block[:end]), sealOf(block[:end], block[end:]) == h.Checksum
+}
+
+// sealOf is the checksum that a block of format 2 must have.
+func sealOf(line, content []byte) string {
+	sealed := slices.Clone(line)
+	at := bytes.Index(sealed, []byte(`"checksum":"`)) + len(`"checksum":"`)
+	copy(sealed[at:], hashOf(content))
+	return hashOf(sealed)
 }
 
 func hashOf(data []byte) string {
