@@ -124,12 +124,10 @@ func newLoad(url string, submitters, ledgers int) (*load, error) {
 		}
 		l.conns = append(l.conns, conn)
 	}
-	now := uint64(time.Now().UnixMilli())
 	for i := range submitters {
 		conn := l.conns[i%len(l.conns)]
-		name := "w" + strconv.Itoa(i)
 		l.submitters = append(l.submitters, &submitter{
-			conn: conn, worker: workload.NewWorker(ledger(i%ledgers), name, now),
+			conn: conn, worker: workload.NewWorker(workload.Ledger(i%ledgers), i),
 			decided: make(chan []byte, 1), refused: make(chan string, 1),
 		})
 	}
@@ -139,7 +137,7 @@ func newLoad(url string, submitters, ledgers int) (*load, error) {
 	return l, l.open(ledgers)
 }
 
-func ledger(i int) string { return "ledger-" + strconv.Itoa(i) }
+func ledger(i int) string { return workload.Ledger(i) }
 
 // listen gives every submitter its two subjects on one subscription a
 // connection.

@@ -29,7 +29,7 @@ func messages(n int) []events.Message {
 	}
 	workers := make([]*workload.Worker, 64)
 	for i := range workers {
-		workers[i] = workload.NewWorker(ledger(0), fmt.Sprintf("w%d", i), uint64(now.UnixMilli()))
+		workers[i] = workload.NewWorker(ledger(0), i)
 	}
 	for i := 0; len(list) < n; i++ {
 		add(workers[i%len(workers)].Next())

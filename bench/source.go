@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/aiws-reducer/aiws-reducer/bench/workload"
@@ -20,7 +19,7 @@ type source struct {
 func newSource() *source {
 	s := &source{now: time.Now(), opening: workload.Open(ledger(0))}
 	for i := range 64 {
-		s.workers = append(s.workers, workload.NewWorker(ledger(0), "w"+strconv.Itoa(i), uint64(s.now.UnixMilli())))
+		s.workers = append(s.workers, workload.NewWorker(ledger(0), i))
 	}
 	return s
 }
