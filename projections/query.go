@@ -33,6 +33,8 @@ type QueryOptions struct {
 	Status func() wire.StatusResponse
 	// Checkpoint makes a checkpoint; [Home.Checkpoint]. Optional.
 	Checkpoint func() (*Checkpoint, error)
+	// Outlook says what an unsettled attempt waits for. Optional.
+	Outlook Outlook
 
 	Shard   int64
 	Version string       // semantic version of the service; optional
@@ -49,6 +51,8 @@ type QueryLimits struct {
 	Operator time.Duration // of a checkpoint, or of a digest of all rows, 30 min
 	ScanRows int           // rows looked at for one page, 50,000
 	Page     int           // bytes of a page, 1 MiB, and one document at least
+
+	ScanBlocks int // blocks of the log read for one page, 32
 
 	Submits      int           // commands of submit without a decision, 1,024
 	PerPrincipal int           // of them of one principal, 64; more are told QUOTA
@@ -70,6 +74,7 @@ func (l QueryLimits) withDefaults() QueryLimits {
 	count(&l.Waiting, 256)
 	count(&l.ScanRows, 50_000)
 	count(&l.Page, 1<<20)
+	count(&l.ScanBlocks, 32)
 	count(&l.Submits, 1024)
 	count(&l.PerPrincipal, 64)
 	duration(&l.Timeout, 5*time.Second)
@@ -183,11 +188,14 @@ func (q *queries) register() (micro.Service, error) {
 	}
 	limits := &q.o.Limits
 	rows := newLane(limits.Waiting, limits.Workers)
+	logs := newLane(limits.Waiting, 1) // questions that cost more do not take the workers of those that cost little
 	for _, e := range []endpoint{
 		{wire.Get, q.get, limits.Timeout, rows},
 		{wire.List, q.list, limits.Timeout, rows},
 		{wire.Decision, q.decision, limits.Timeout, rows},
 		{wire.Plan, q.plan, limits.Timeout, rows},
+		{wire.History, q.history, limits.Timeout, logs},
+		{wire.ListUnsettled, q.unsettled, limits.Timeout, logs},
 		{wire.Contracts, q.contracts, limits.Timeout, rows},
 		{wire.Status, q.status, limits.Timeout, newLane(limits.Waiting, 1)}, // answers when the others cannot
 		{wire.Digest, q.digest, limits.Digest, newLane(2, 1)},

@@ -1,10 +1,12 @@
 package projections
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -82,6 +84,15 @@ func noDecision(asOf wire.AsOf) error {
 
 // entry reads a command with its decision from the log.
 func (q *queries) entry(ctx context.Context, block, seq uint64) (*events.Entry, error) {
+	b, err := q.block(ctx, block)
+	if err != nil {
+		return nil, err
+	}
+	return entryOf(b, block, seq)
+}
+
+// block reads a block of the log.
+func (q *queries) block(ctx context.Context, block uint64) (*events.Block, error) {
 	log, err := q.logStream(ctx)
 	if err != nil {
 		return nil, wire.Errorf(wire.Unavailable, "the log: %v", err)
@@ -97,12 +108,16 @@ func (q *queries) entry(ctx context.Context, block, seq uint64) (*events.Entry, 
 	if err != nil {
 		return nil, wire.Errorf(wire.Integrity, "block %d: %v", block, err)
 	}
-	for i := range b.Entries {
-		if b.Entries[i].Message.Seq == seq {
-			return &b.Entries[i], nil
-		}
+	return b, nil
+}
+
+// entryOf finds a command in the block of that sequence.
+func entryOf(b *events.Block, block, seq uint64) (*events.Entry, error) {
+	i, ok := slices.BinarySearchFunc(b.Entries, seq, func(e events.Entry, seq uint64) int { return cmp.Compare(e.Message.Seq, seq) })
+	if !ok {
+		return nil, wire.Errorf(wire.Integrity, "block %d does not hold command %d, which the store says it does", block, seq)
 	}
-	return nil, wire.Errorf(wire.Integrity, "block %d does not hold command %d, which the store says it does", block, seq)
+	return &b.Entries[i], nil
 }
 
 // noBlock says why a block cannot be read. A log may begin late, where older

@@ -54,6 +54,9 @@ func (q *queries) list(ctx context.Context, contract string, data []byte) (any, 
 	if err := checkProjection(r.Projection); err != nil {
 		return nil, err
 	}
+	if err := checkFilters(&r); err != nil {
+		return nil, err
+	}
 	limit, err := pageLimit(r.Limit)
 	if err != nil {
 		return nil, err
@@ -68,6 +71,23 @@ func (q *queries) list(ctx context.Context, contract string, data []byte) (any, 
 		}
 		return wire.ListResponse{AsOf: asOf, Documents: p.documents(), Next: p.next}, nil
 	})
+}
+
+// checkFilters refuses a state or an outcome that no document of the projection
+// can have: a misspelt filter is an error and not an empty list.
+func checkFilters(r *wire.ListRequest) error {
+	states := wire.States[r.Projection]
+	switch {
+	case r.State != "" && states == nil:
+		return wire.Errorf(wire.BadRequest, "documents of %s have no state", r.Projection)
+	case r.State != "" && !slices.Contains(states, r.State):
+		return wire.Errorf(wire.BadRequest, "%s have no state %q; there are %s", r.Projection, r.State, strings.Join(states, ", "))
+	case r.Outcome != "" && r.Projection != state.Decisions:
+		return wire.Errorf(wire.BadRequest, "documents of %s have no outcome", r.Projection)
+	case r.Outcome != "" && !slices.Contains(wire.Outcomes, r.Outcome):
+		return wire.Errorf(wire.BadRequest, "there is no outcome %q; there are %s", r.Outcome, strings.Join(wire.Outcomes, ", "))
+	}
+	return nil
 }
 
 func pageLimit(limit int) (int, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
+	"github.com/aiws-reducer/aiws-reducer/reducer/outlook"
 )
 
 // asking runs f with a client of the query service of the source: that of a
@@ -85,6 +86,7 @@ func stoppedQueries(log *openedLog, home *projections.Home) projections.QueryOpt
 	return projections.QueryOptions{
 		Connect: func(context.Context) (*nats.Conn, error) { return log.conn, nil },
 		View:    home.View,
+		Outlook: outlook.Attempt,
 		Status: func() wire.StatusResponse {
 			return wire.StatusResponse{
 				Build: "none", Generation: log.generation, LogEnd: log.end, Phase: string(loop.PhaseStopped),

@@ -34,6 +34,9 @@ const (
 	Decision Endpoint = "decision"
 	Plan     Endpoint = "plan"
 
+	History       Endpoint = "history"
+	ListUnsettled Endpoint = "unsettled"
+
 	Status    Endpoint = "status"
 	Digest    Endpoint = "digest"
 	Contracts Endpoint = "contracts"

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -10,6 +12,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
+	"github.com/aiws-reducer/aiws-reducer/reducer/outlook"
 )
 
 // startQueries begins to answer questions, once: the service makes its own
@@ -27,9 +30,30 @@ func (d *daemon) queryOptions() projections.QueryOptions {
 		View:       d.home.View,
 		Status:     d.statusNow,
 		Checkpoint: d.checkpoints.make,
+		Outlook:    outlook.Attempt,
 		Shard:      d.o.Streams.Shard,
+		Version:    semantic(d.o.Build),
 		Log:        d.o.Log,
 	}
+}
+
+// versionForm is a module's version, as Go writes it: "v" and a semantic version.
+var versionForm = regexp.MustCompile(`^v((0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(-[0-9A-Za-z][0-9A-Za-z.-]*)?(\+[0-9A-Za-z.-]+)?)$`)
+
+// semantic is a build as a semantic version, which a NATS service must have. One
+// that is no release is a version before all releases, by its name.
+func semantic(build string) string {
+	if parts := versionForm.FindStringSubmatch(build); parts != nil {
+		return parts[1]
+	}
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= '0' && r <= '9', r >= 'A' && r <= 'Z', r >= 'a' && r <= 'z', r == '-':
+			return r
+		}
+		return '-'
+	}, build)
+	return "0.0.0-build-" + name
 }
 
 func (d *daemon) mirrorOptions() projections.MirrorOptions {
@@ -38,6 +62,7 @@ func (d *daemon) mirrorOptions() projections.MirrorOptions {
 		View:       d.home.View,
 		Generation: func() string { return d.status.Info().Generation },
 		Shard:      d.o.Streams.Shard,
+		Shards:     d.o.Streams.Shards,
 		Replicas:   d.o.Streams.Replicas,
 		Log:        d.o.Log,
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // asked are the questions that are waited for; submit comes after them.
-var asked = []wire.Endpoint{wire.Get, wire.List, wire.Decision, wire.Plan, wire.Contracts, wire.Status, wire.Digest, wire.Heads, wire.MakeCheckpoint, wire.Rows, wire.Submit}
+var asked = []wire.Endpoint{wire.Get, wire.List, wire.Decision, wire.Plan, wire.History, wire.ListUnsettled, wire.Contracts, wire.Status, wire.Digest, wire.Heads, wire.MakeCheckpoint, wire.Rows, wire.Submit}
 
 // UntilServed waits until a query service that was just started answers every
 // question.

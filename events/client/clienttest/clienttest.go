@@ -18,6 +18,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
+	"github.com/aiws-reducer/aiws-reducer/reducer/outlook"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
 
@@ -90,7 +91,7 @@ func (r *Reducer) start(path string, o Options) (err error) {
 	r.beside(r.Mirror.Run)
 	r.beside(func(ctx context.Context) error {
 		return projections.ServeQueries(ctx, projections.QueryOptions{
-			Connect: r.connect, View: r.Home.View, Status: r.Status, Log: o.Log, Limits: o.Queries,
+			Connect: r.connect, View: r.Home.View, Status: r.Status, Outlook: outlook.Attempt, Log: o.Log, Limits: o.Queries,
 		})
 	})
 	ctx, cancel := context.WithCancel(context.Background())
