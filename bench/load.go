@@ -1,255 +1,173 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
+	"runtime"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
-
-	"github.com/aiws-reducer/aiws-reducer/bench/workload"
 )
+
+// loadCase is one comparison with the empty pipeline.
+type loadCase struct {
+	name       string
+	submitters int
+	ledgers    int
+	target     float64
+}
+
+func loadCases(p plan) []loadCase {
+	list := []loadCase{{"load-1", 1, 1, 0.8}, {"load-64", 64, 1, 0.7}, {"load-1024", 1024, 1, 0.5}}
+	if !p.quick {
+		list = append(list, loadCase{"load-1-ledgers", 1, 1000, 0.8}, loadCase{"load-64-ledgers", 64, 1000, 0.7}, loadCase{"load-1024-ledgers", 1024, 1000, 0.5})
+	}
+	return list
+}
 
 // measureLoad compares the reducer, end to end and with fsync on, with a
 // pipeline that does the same I/O and decides nothing.
-func measureLoad(p plan) ([]result, error) {
-	var results []result
-	for _, c := range []struct {
-		name       string
-		submitters int
-		ledgers    int
-		target     float64
-	}{
-		{"load-1", 1, 1, 0.8},
-		{"load-64", 64, 1, 0.7},
-		{"load-1024", 1024, 1, 0.5},
-		{"load-1024-ledgers", 1024, 1000, 0.5},
-	} {
-		if p.quick && c.ledgers > 1 {
-			continue
-		}
-		r, err := compareLoad(p, c.name, c.submitters, c.ledgers)
+func measureLoad(p plan) (*finding, error) {
+	costs := section{
+		title: "Load: rate, latency and cost",
+		text:  "Both sides in turn, medians of the rounds. Latency is from publishing a command to having its decision.",
+		head:  []string{"measurement", "side", "decisions/s", "p50", "p99", "p99.9", "server CPU/command", "load generator CPU/command", "server's peak RSS"},
+	}
+	shape := section{
+		title: "Load: histogram of latencies",
+		text:  "Share of the reducer's decisions that came within the time.",
+		head:  append([]string{"measurement"}, shapeHead()...),
+	}
+	f := &finding{}
+	for _, c := range loadCases(p) {
+		ours, empty, err := compare(p, c)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
-		r.target = c.target
-		results = append(results, r)
+		f.results = append(f.results, result{
+			name: c.name, target: c.target, ratio: ours.rate / empty.rate,
+			what: fmt.Sprintf("%d in flight, %s: %.0f/s, the empty pipeline %.0f/s; p50 %s, p99 %s, p99.9 %s", c.submitters, ledgerCount(c.ledgers),
+				ours.rate, empty.rate, short(ours.latency.quantile(0.5)), short(ours.latency.quantile(0.99)), short(ours.latency.quantile(0.999))),
+		})
+		costs.rows = append(costs.rows, ours.row(c.name, "reducer"), empty.row(c.name, "empty"))
+		shape.rows = append(shape.rows, append([]string{c.name}, ours.shape()...))
 	}
-	return results, nil
+	f.sections = []section{costs, shape}
+	return f, nil
 }
 
-func compareLoad(p plan, name string, submitters, ledgers int) (result, error) {
-	var ours, empty []float64
-	var latency string
+func ledgerCount(n int) string {
+	if n == 1 {
+		return "1 ledger"
+	}
+	return strconv.Itoa(n) + " ledgers"
+}
+
+// compare measures both sides in turn.
+func compare(p plan, c loadCase) (ours, empty *loaded, err error) {
+	var mine, limit []*loaded
 	for range p.rounds {
-		rate, _, err := loadOnce(p, startEmpty, submitters, ledgers)
+		side, err := loadOnce(p, emptyPipeline, mixedWork, c.submitters, c.ledgers)
 		if err != nil {
-			return result{}, fmt.Errorf("empty pipeline: %w", err)
+			return nil, nil, fmt.Errorf("empty pipeline: %w", err)
 		}
-		empty = append(empty, rate)
-		rate, seen, err := loadOnce(p, startReducer, submitters, ledgers)
-		if err != nil {
-			return result{}, err
+		limit = append(limit, side)
+		if side, err = loadOnce(p, serve, mixedWork, c.submitters, c.ledgers); err != nil {
+			return nil, nil, err
 		}
-		ours = append(ours, rate)
-		latency = seen
+		mine = append(mine, side)
 	}
-	return result{
-		name:  name,
-		ratio: median(ours) / median(empty),
-		what:  fmt.Sprintf("%d in flight, %d ledgers: %.0f/s, empty pipeline %.0f/s; %s", submitters, ledgers, median(ours), median(empty), latency),
-	}, nil
+	return middle(mine), middle(limit), nil
 }
 
-// start begins a pipeline on a new data directory.
-type start func(ctx context.Context, dir string) (url string, stop func() error, err error)
+// loaded is what load did to a server.
+type loaded struct {
+	rate    float64 // decisions per second
+	latency histogram
+	server  time.Duration // processor time per command
+	client  time.Duration // the same of the load generator
+	peak    float64       // MiB, the server's
+}
 
-// loadOnce runs submitters in a closed loop: each publishes a command and waits
-// for its decision. It returns decisions per second and the latencies.
-func loadOnce(p plan, begin start, submitters, ledgers int) (rate float64, latency string, err error) {
+// middle has the medians of rounds, and all of their latencies.
+func middle(rounds []*loaded) *loaded {
+	m := &loaded{}
+	var rates, peaks []float64
+	var servers, clients []time.Duration
+	for _, r := range rounds {
+		rates, peaks = append(rates, r.rate), append(peaks, r.peak)
+		servers, clients = append(servers, r.server), append(clients, r.client)
+		m.latency.merge(&r.latency)
+	}
+	m.rate, m.peak, m.server, m.client = median(rates), median(peaks), median(servers), median(clients)
+	return m
+}
+
+func (l *loaded) row(name, side string) []string {
+	return []string{
+		name, side, fmt.Sprintf("%.0f", l.rate), short(l.latency.quantile(0.5)), short(l.latency.quantile(0.99)), short(l.latency.quantile(0.999)),
+		short(l.server), short(l.client), fmt.Sprintf("%.0f MiB", l.peak),
+	}
+}
+
+// steps of the histogram that is printed; powers of two of microseconds.
+func shapeSteps() []time.Duration {
+	var list []time.Duration
+	for us := 256; us <= 131_072; us *= 2 {
+		list = append(list, time.Duration(us)*time.Microsecond)
+	}
+	return list
+}
+
+func shapeHead() []string {
+	var head []string
+	for _, d := range shapeSteps() {
+		head = append(head, short(d))
+	}
+	return head
+}
+
+func (l *loaded) shape() []string {
+	var row []string
+	for _, d := range shapeSteps() {
+		row = append(row, strings.TrimSuffix(fmt.Sprintf("%.1f", 100*l.latency.below(d)), ".0")+"%")
+	}
+	return row
+}
+
+// short prints a time with about three digits.
+func short(d time.Duration) string {
+	switch {
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	case d >= time.Millisecond:
+		return d.Round(10 * time.Microsecond).String()
+	case d >= 100*time.Microsecond:
+		return d.Round(time.Microsecond).String()
+	}
+	return d.Round(10 * time.Nanosecond).String()
+}
+
+// loadOnce puts load on a new server and says what it did.
+func loadOnce(p plan, side begin, work work, submitters, ledgers int) (_ *loaded, err error) {
 	dir, err := os.MkdirTemp(p.dir, "load-")
 	if err != nil {
-		return 0, "", err
-	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
-	quiet()
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	url, stop, err := begin(ctx, filepath.Join(dir, "data"))
-	if err != nil {
-		return 0, "", err
-	}
-	l, err := newLoad(url, submitters, ledgers)
-	if err == nil {
-		rate, latency, err = l.run(p.span)
-		l.close()
-	}
-	cancel()
-	return rate, latency, errors.Join(err, stop())
-}
-
-// load is a set of submitters over a few connections.
-type load struct {
-	conns      []*nats.Conn
-	submitters []*submitter
-}
-
-// submitter is one client with one command in flight.
-type submitter struct {
-	conn    *nats.Conn
-	worker  *workload.Worker
-	reply   string // subject that gets the decision
-	ack     string // subject that gets the stream's answer
-	decided chan []byte
-	refused chan string // the stream did not take the command
-	times   []time.Duration
-}
-
-const connections = 4
-
-func newLoad(url string, submitters, ledgers int) (*load, error) {
-	l := &load{}
-	for range min(connections, submitters) {
-		conn, err := nats.Connect(url)
-		if err != nil {
-			return nil, err
-		}
-		l.conns = append(l.conns, conn)
-	}
-	for i := range submitters {
-		conn := l.conns[i%len(l.conns)]
-		l.submitters = append(l.submitters, &submitter{
-			conn: conn, worker: workload.NewWorker(workload.Ledger(i%ledgers), i),
-			decided: make(chan []byte, 1), refused: make(chan string, 1),
-		})
-	}
-	if err := l.listen(); err != nil {
 		return nil, err
 	}
-	return l, l.open(ledgers)
-}
-
-func ledger(i int) string { return workload.Ledger(i) }
-
-// listen gives every submitter its two subjects on one subscription a
-// connection.
-func (l *load) listen() error {
-	for n, conn := range l.conns {
-		inbox := conn.NewRespInbox()
-		mine := map[string]*submitter{}
-		for i := n; i < len(l.submitters); i += len(l.conns) {
-			s, key := l.submitters[i], strconv.Itoa(i)
-			s.reply, s.ack = inbox+".d"+key, inbox+".a"+key
-			mine[s.reply], mine[s.ack] = s, s
-		}
-		_, err := conn.Subscribe(inbox+".*", func(m *nats.Msg) {
-			s := mine[m.Subject]
-			switch {
-			case m.Subject == s.reply:
-				s.decided <- m.Data
-			case strings.Contains(string(m.Data), `"error"`):
-				s.refused <- string(m.Data)
-			}
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// open opens the ledgers before the clock starts.
-func (l *load) open(ledgers int) error {
-	s := l.submitters[0]
-	for i := range ledgers {
-		for _, c := range workload.Open(ledger(i)) {
-			if err := s.send(c); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-const patience = 20 * time.Second
-
-// send publishes a command and waits for its decision.
-func (s *submitter) send(c workload.Command) error {
-	err := s.conn.PublishMsg(&nats.Msg{
-		Subject: c.Subject, Reply: s.ack, Data: c.Body,
-		Header: nats.Header{"Aiws-Command-Id": {c.ID}, "Aiws-Reply": {s.reply}},
-	})
+	defer os.RemoveAll(dir) //nolint:errcheck // a temporary directory
+	runtime.GC()            // one measurement does not pay for the one before
+	s, err := side(p, filepath.Join(dir, "data"))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	select {
-	case <-s.decided:
-		return nil
-	case refusal := <-s.refused:
-		return fmt.Errorf("the inbox refused: %s", refusal)
-	case <-time.After(patience):
-		return fmt.Errorf("no decision on %s within %s", c.ID, patience)
+	l, err := newLoad(s.url, work, submitters, ledgers)
+	if err != nil {
+		s.kill()
+		return nil, err
 	}
-}
-
-// run measures for a while, after a warm-up of a fifth of it.
-func (l *load) run(span time.Duration) (rate float64, latency string, err error) {
-	var count atomic.Int64
-	var measuring, ended atomic.Bool
-	var failed error
-	var once sync.Once
-	var wg sync.WaitGroup
-	for _, s := range l.submitters {
-		wg.Go(func() {
-			for !ended.Load() {
-				began := time.Now()
-				if err := s.send(s.worker.Next()); err != nil {
-					once.Do(func() { failed = err })
-					return
-				}
-				if measuring.Load() {
-					count.Add(1)
-					s.times = append(s.times, time.Since(began))
-				}
-			}
-		})
-	}
-	time.Sleep(span / 5)
-	measuring.Store(true)
-	began := time.Now()
-	time.Sleep(span)
-	measuring.Store(false)
-	took := time.Since(began)
-	ended.Store(true)
-	wg.Wait()
-	return float64(count.Load()) / took.Seconds(), l.latencies(), failed
-}
-
-func (l *load) latencies() string {
-	var all []time.Duration
-	for _, s := range l.submitters {
-		all = append(all, s.times...)
-	}
-	if len(all) == 0 {
-		return "no decisions"
-	}
-	slices.Sort(all)
-	at := func(q float64) time.Duration {
-		return all[min(int(q*float64(len(all))), len(all)-1)].Round(10 * time.Microsecond)
-	}
-	return fmt.Sprintf("p50 %s, p99 %s, p99.9 %s", at(0.5), at(0.99), at(0.999))
-}
-
-func (l *load) close() {
-	for _, conn := range l.conns {
-		conn.Close()
-	}
+	measured, err := l.measure(s, p.span)
+	l.close()
+	return measured, errors.Join(err, s.stop())
 }
