@@ -303,6 +303,33 @@ func (c *Checkpoints) read(name string) (*Checkpoint, error) {
 	return &found, nil
 }
 
+// Check reads all files of all checkpoints and compares them with what was
+// written. pace is called for the bytes read. good is how many are in order; an
+// error that wraps ErrNotTheLog says what is wrong with the others.
+func (c *Checkpoints) Check(pace func(bytes int) error) (good int, err error) {
+	var faults []error
+	for _, name := range c.names() {
+		found, err := c.read(name)
+		for i := 0; err == nil && i < len(found.Files); i++ {
+			file := &found.Files[i]
+			var sum string
+			if sum, err = sumFile(filepath.Join(c.dir, name, file.Name)); err == nil && sum != file.SHA256 {
+				err = fmt.Errorf("file %s is not what was written", file.Name)
+			}
+			if paced := pace(int(file.Bytes)); paced != nil {
+				return good, paced
+			}
+		}
+		if err == nil {
+			good++
+			continue
+		}
+		faults = append(faults, fmt.Errorf("%w: checkpoint %s: %w; it is derived: delete it, and `reducer checkpoint` makes another one",
+			ErrNotTheLog, filepath.Join(c.dir, name), err))
+	}
+	return good, errors.Join(faults...)
+}
+
 // Remove removes the checkpoint of a block, if there is one.
 func (c *Checkpoints) Remove(block uint64) error {
 	return c.removeNamed(filepath.Base(c.path(block)))

@@ -132,7 +132,7 @@ func catchUp(ctx context.Context, store *projections.Store, log *openedLog) erro
 func storeError(err error) error {
 	var damaged loop.Damaged
 	if errors.As(err, &damaged) && damaged.Damaged() {
-		return fmt.Errorf("%w; the log is not touched by that: rebuild the store with `reducer replay`", err)
+		return fmt.Errorf("%w: %w; the log is not touched by that: rebuild the store with `reducer replay`", loop.ErrIntegrity, err)
 	}
 	return err
 }

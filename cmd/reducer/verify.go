@@ -24,6 +24,7 @@ import (
 type verifying struct {
 	source  source
 	against string
+	scrub   scrubbing
 }
 
 func newVerify() *cobra.Command {
@@ -37,17 +38,23 @@ func newVerify() *cobra.Command {
 			"it the digest of the running reducer; in both it rehydrates every pinned plan. It changes nothing. Exit\n" +
 			"code 3: something differs.\n\n" +
 			"Commands that other rules decided are not decided again; verify says which.\n\n" +
+			"With --scrub it also reads the archive block by block, every row of the KV mirror and, of a stopped\n" +
+			"directory, the checkpoints, and compares them with the log. Of a running reducer it compares every row of\n" +
+			"the store by a digest, and reads no faster than --rate, so that the reducer is not held up.\n\n" +
 			"With --against it compares the log with heads that `reducer head` printed earlier and somebody kept\n" +
 			"elsewhere: that the log still has these records proves that nothing before them was rewritten.",
 		Example: cli.Example(
 			"reducer verify --data aiws-data",
 			"reducer verify --nats nats://127.0.0.1:4222 --json",
 			"reducer verify --against heads-2026-01-31.jsonl",
+			"reducer verify --scrub --rate 4MiB",
+			"reducer verify --scrub --data aiws-data --archive \"$BACKUP/aiws\"",
 		),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return coded(v.run(c)) },
 	}
 	v.source.add(c)
+	v.scrub.add(c)
 	c.Flags().StringVar(&v.against, "against", "", "compare with the chain heads in this `FILE`, as reducer head printed them (- is standard input)")
 	return c
 }
@@ -64,22 +71,17 @@ func (v *verifying) run(c *cobra.Command) error {
 		return err
 	}
 	defer log.close()
-	live, err := s.openLive(c.Context(), log)
-	if err != nil {
+	live, err := v.openLive(c.Context(), log)
+	if err = v.scrub.keep(err); err != nil {
 		return err
+	}
+	if err := v.scrub.begin(c, s, log); err != nil {
+		return errors.Join(err, live.close())
 	}
 	r := &verified{Live: live.name}
 	err = inScratch(func(scratch *projections.Store) error {
-		progress := ui.NewProgress(c.ErrOrStderr(), "blocks", int64(log.end))
-		defer progress.Done()
-		walk := audit.Walk{
-			Store: scratch, Decide: true, Heads: heads, At: live.at,
-			Met:      func(at state.Cursor) error { return live.compare(at, scratch) },
-			Progress: func(uint64, int) { progress.Add(1) },
-		}
-		summary, err := walk.Run(c.Context(), log)
-		r.take(summary, walk.Cursor())
-		if err != nil {
+		err := v.walk(c, log, live, scratch, heads, r)
+		if err = v.scrub.finish(c.Context(), log, scratch, err); err != nil {
 			return err
 		}
 		r.StateDigest, err = audit.Digest(scratch)
@@ -89,22 +91,48 @@ func (v *verifying) run(c *cobra.Command) error {
 		return err
 	}
 	r.Behind = log.end - live.at
+	if v.scrub.asked {
+		v.scrub.found.StoreRows = live.rows
+		r.Scrub = &v.scrub.found
+	}
 	return r.print(c)
+}
+
+// walk reads the log into scratch and compares what is live with it on the way.
+func (v *verifying) walk(c *cobra.Command, log *openedLog, live *live, scratch *projections.Store, heads *audit.Heads, r *verified) error {
+	progress := ui.NewProgress(c.ErrOrStderr(), "blocks", int64(log.end))
+	defer progress.Done()
+	pace := v.scrub.pace(c.Context())
+	walk := audit.Walk{
+		Store: scratch, Decide: true, Heads: heads, At: live.at,
+		Met: func(at state.Cursor) error { return v.scrub.keep(live.compare(at, scratch)) },
+		Progress: func(_ uint64, bytes int) {
+			progress.Add(1)
+			_ = pace(bytes) // it ends with the context, which the walk notices too
+		},
+	}
+	summary, err := walk.Run(c.Context(), log)
+	r.take(summary, walk.Cursor())
+	return err
 }
 
 // live is what a replay of the log is compared with.
 type live struct {
 	name    string // for people; "" where there is nothing to compare
+	rows    uint64 // of a running reducer, where every one was compared
 	at      uint64 // block that it is of
 	compare func(at state.Cursor, replayed state.Rows) error
 	close   func() error
 }
 
-func (s *source) openLive(ctx context.Context, log *openedLog) (*live, error) {
-	if s.stopped() {
+func (v *verifying) openLive(ctx context.Context, log *openedLog) (*live, error) {
+	switch {
+	case v.source.stopped():
 		return openLiveStore(log)
+	case v.scrub.asked:
+		return askRows(ctx, &v.source)
 	}
-	return askLive(ctx, s)
+	return askLive(ctx, &v.source)
 }
 
 // nothingLive is where there is nothing to compare with.
@@ -116,17 +144,18 @@ func nothingLive() *live {
 }
 
 // openLiveStore is the store of a stopped directory, as it was left.
+// The live value is good for going on without it where there is an error.
 func openLiveStore(log *openedLog) (*live, error) {
 	if _, err := os.Stat(log.dir.Store()); errors.Is(err, fs.ErrNotExist) {
 		return nothingLive(), nil
 	}
 	store, err := projections.OpenStore(projections.StoreOptions{Dir: log.dir.Store(), FlushEvery: -1})
 	if err != nil {
-		return nil, storeError(err)
+		return nothingLive(), storeError(err)
 	}
 	cursor := store.Cursor()
 	if cursor.LogSeq > log.end {
-		return nil, errors.Join(audit.Ahead(cursor.LogSeq, log.end), store.Close())
+		return nothingLive(), errors.Join(audit.Ahead(cursor.LogSeq, log.end), store.Close())
 	}
 	return &live{
 		name: "the store", at: cursor.LogSeq, close: store.Close,
@@ -142,6 +171,23 @@ func askLive(ctx context.Context, s *source) (*live, error) {
 		l.name, l.at = "the running reducer", answer.AsOf.Block
 		l.compare = func(_ state.Cursor, replayed state.Rows) error {
 			if err := audit.CompareDigest(answer.StateDigest, replayed); err != nil {
+				return err
+			}
+			return s.comparePins(ctx, replayed)
+		}
+		return err
+	})
+	return l, err
+}
+
+// askRows is every row of a running reducer, as a digest.
+func askRows(ctx context.Context, s *source) (*live, error) {
+	l := nothingLive()
+	err := s.asking(ctx, func(running *client.Client) error {
+		answer, err := running.Rows(ctx)
+		l.name, l.at, l.rows = "the running reducer", answer.AsOf.Block, answer.Rows
+		l.compare = func(_ state.Cursor, replayed state.Rows) error {
+			if err := compareRows(answer.Digest, replayed); err != nil {
 				return err
 			}
 			return s.comparePins(ctx, replayed)
@@ -193,6 +239,8 @@ type verified struct {
 	Behind       uint64    `json:"blocksBehind"` // of what was compared, to the log's end
 	BlockHash    string    `json:"blockHash"`
 	StateDigest  string    `json:"stateDigest"`
+
+	Scrub *scrubbed `json:"scrub,omitempty"`
 }
 
 // leftOut is a run of blocks that were not decided again.
@@ -240,6 +288,9 @@ func (r *verified) print(c *cobra.Command) error {
 		table.Row("state", "", fmt.Sprintf("%s is the log's, %d blocks before its end", r.Live, r.Behind))
 	default:
 		table.Row("state", "", r.Live+" is the log's")
+	}
+	if r.Scrub != nil {
+		r.Scrub.print(table, r.Blocks)
 	}
 	table.Row("last block", "", r.BlockHash)
 	table.Row("state digest", "", r.StateDigest)

@@ -1,0 +1,161 @@
+package projections
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/reducer/state"
+)
+
+// ErrNotTheLog marks something derived that is not what the log says. It is
+// made again from the log, or from the store.
+var ErrNotTheLog = errors.New("not what the log says")
+
+// CheckedMirror is what comparing the KV mirror with a store has found.
+type CheckedMirror struct {
+	Rows     uint64 // that are in the bucket as the store has them
+	Newer    uint64 // that one of the two has in a newer form than the other
+	Complete bool   // the bucket says that it has all rows; without that it is made again at the next start
+}
+
+// CheckMirror compares each row of the KV bucket with a store that nobody
+// writes, and that was folded up to a block which the bucket may be behind of or
+// ahead of: rows that changed in between are not compared. pace is called for
+// the bytes read. An error that wraps ErrNotTheLog says which row differs.
+func CheckMirror(ctx context.Context, nc *nats.Conn, store *Store, pace func(bytes int) error) (found CheckedMirror, err error) {
+	m, err := NewMirror(MirrorOptions{
+		Connect: func(context.Context) (*nats.Conn, error) { return nc, nil },
+		View:    store.View,
+	})
+	if err != nil {
+		return found, err
+	}
+	s := &mirrorSession{m: m, ctx: ctx, nc: nc, inbox: nc.NewInbox()}
+	if s.js, err = jetstream.New(nc); err != nil {
+		return found, err
+	}
+	if s.acks, err = nc.SubscribeSync(s.inbox); err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, s.acks.Unsubscribe()) }()
+	cursor, _, err := m.readCursor(ctx, s.js)
+	if err != nil || cursor == nil {
+		return found, err
+	}
+	found.Complete = true
+	c := mirrorCheck{s: s, found: &found, behind: min(cursor.Seq, store.Cursor().CommandSeq), ahead: store.Cursor().CommandSeq, pace: pace}
+	return found, c.run(store)
+}
+
+// mirrorCheck is one comparison.
+type mirrorCheck struct {
+	s      *mirrorSession
+	found  *CheckedMirror
+	behind uint64 // rows that changed after it are perhaps not in the bucket
+	ahead  uint64 // values of the bucket that changed after it are not in the store
+	pace   func(bytes int) error
+}
+
+func (c *mirrorCheck) run(store *Store) (err error) {
+	v, err := store.View()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	reader := state.NewReader(v)
+	var marks []mark
+	var failed error
+	err = reader.ScanMirrored(func(key []byte, changed state.Meta) bool {
+		if changed.CommandSeq > c.behind {
+			c.found.Newer++
+			return true
+		}
+		if marks = append(marks, mark{changed.CommandSeq, string(key)}); len(marks) == compareRows {
+			failed, marks = c.compare(v, marks), marks[:0]
+		}
+		return failed == nil
+	})
+	if err = errors.Join(err, failed); err == nil {
+		err = c.compare(v, marks)
+	}
+	if err == nil {
+		err = c.others(v)
+	}
+	return err
+}
+
+// compare compares some rows with the bucket.
+func (c *mirrorCheck) compare(v *View, marks []mark) error {
+	rows, err := rowsAt(state.NewReader(v), v, marks)
+	if err != nil {
+		return err
+	}
+	have, err := c.s.current(rows)
+	if err != nil {
+		return err
+	}
+	size := 0
+	for _, row := range rows {
+		value, ok := have[row.key]
+		size += len(value)
+		switch {
+		case ok && bytes.Equal(value, row.value):
+			c.found.Rows++
+		case ok && c.newer(value):
+			c.found.Newer++
+		case ok:
+			return mirrorFault("it has another value of %s than the log says", row.key)
+		default:
+			return mirrorFault("it lacks %s", row.key)
+		}
+	}
+	return c.pace(size)
+}
+
+// newer says whether a value of the bucket is of a command after those that the
+// store has.
+func (c *mirrorCheck) newer(value []byte) bool {
+	row, err := wire.ParseRow(value)
+	return err == nil && row.Seq > c.ahead
+}
+
+// others looks at keys of the bucket that no row stands behind.
+func (c *mirrorCheck) others(v *View) error {
+	stale, hashed, err := c.s.suspects(v)
+	if err != nil {
+		return err
+	}
+	if len(hashed) > 0 {
+		if err := knownHashes(state.NewReader(v), v, hashed); err != nil {
+			return err
+		}
+		for key := range hashed {
+			stale = append(stale, mirrorRow{key: key})
+		}
+	}
+	for len(stale) > 0 {
+		some := stale[:min(compareRows, len(stale))]
+		have, err := c.s.current(some)
+		if err != nil {
+			return err
+		}
+		for _, row := range some {
+			if value, ok := have[row.key]; ok && !c.newer(value) {
+				return mirrorFault("it has %s, and the log does not say so", row.key)
+			}
+		}
+		stale = stale[len(some):]
+	}
+	return nil
+}
+
+func mirrorFault(format, key string) error {
+	return fmt.Errorf("%w: the KV mirror: "+format+"; it is derived: stop the reducer, delete the stream %s (nats stream rm), and the next start writes it again",
+		ErrNotTheLog, key, wire.BucketStream)
+}
