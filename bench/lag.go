@@ -72,7 +72,7 @@ func lagOnce(p plan, submitters int) (_ []string, err error) {
 		most = max(most, n)
 	}
 	return []string{
-		strconv.Itoa(submitters), fmt.Sprintf("%.0f", m.rate), fmt.Sprintf("%.0f", float64(w.lags.total())/(1.2*p.span.Seconds())),
+		strconv.Itoa(submitters), fmt.Sprintf("%.0f", m.rate), fmt.Sprintf("%.0f", float64(w.lags.total())/(warmUp(p.span)+p.span).Seconds()),
 		short(w.lags.quantile(0.5)), short(w.lags.quantile(0.99)), short(w.lags.quantile(0.999)),
 		strconv.FormatUint(median(w.behind), 10), strconv.FormatUint(most, 10),
 	}, nil

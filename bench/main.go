@@ -23,7 +23,7 @@ import (
 type plan struct {
 	quick    bool
 	rounds   int           // each side of a comparison is measured so often, in turn
-	span     time.Duration // of one round of load, after a warm-up of a fifth of it
+	span     time.Duration // of one round of load, after a warm-up
 	commands int           // of the measurements without I/O
 	log      int           // commands of the log that is replayed and restarted on
 	ledger   int           // attempts of the large ledger

@@ -168,7 +168,10 @@ func (l *load) run(ctx context.Context, done func(took time.Duration)) error {
 	})
 }
 
-// measure measures for a while, after a warm-up of a fifth of it.
+// warmUp is how long a load runs before it is measured.
+func warmUp(span time.Duration) time.Duration { return max(span/5, 500*time.Millisecond) }
+
+// measure measures for a while, after a warm-up.
 func (l *load) measure(s *server, span time.Duration) (*loaded, error) {
 	m := &loaded{}
 	var measuring atomic.Bool
@@ -181,7 +184,7 @@ func (l *load) measure(s *server, span time.Duration) (*loaded, error) {
 			}
 		})
 	}()
-	time.Sleep(span / 5)
+	time.Sleep(warmUp(span))
 	began, own, theirs := time.Now(), processorTime(), s.usage().cpu
 	measuring.Store(true)
 	time.Sleep(span)
