@@ -96,6 +96,41 @@ func (s *mirrorSession) open() (err error) {
 	s.newReader()
 	ctx, cancel := context.WithTimeout(s.ctx, s.m.o.Limits.Answer)
 	defer cancel()
+	if err := s.claim(ctx); err != nil {
+		return err
+	}
+	damaged, err := s.forgets(ctx)
+	if err != nil || !damaged {
+		return err
+	}
+	s.m.o.Log.Error("the bucket of the KV mirror is damaged: it was deleted and is made again from the store", "stream", wire.BucketStream)
+	if err := s.js.DeleteStream(ctx, wire.BucketStream); err != nil {
+		return fmt.Errorf("delete the damaged bucket: %w", err)
+	}
+	s.cursor = wire.Cursor{}
+	return s.claim(ctx)
+}
+
+// forgets says whether the bucket does not have the cursor that was just
+// written: a damaged file can make the server lose what it takes. One that has
+// a later cursor is another writer's, which this one's next write notices.
+func (s *mirrorSession) forgets(ctx context.Context) (bool, error) {
+	bucket, err := s.js.Stream(ctx, wire.BucketStream)
+	if err != nil {
+		return false, err
+	}
+	last, err := bucket.GetLastMsgForSubject(ctx, s.m.cursorSubject())
+	switch {
+	case errors.Is(err, jetstream.ErrMsgNotFound):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read the cursor: %w", err)
+	}
+	return last.Sequence < s.revision, nil
+}
+
+// claim makes the bucket where it is missing and writes the cursor.
+func (s *mirrorSession) claim(ctx context.Context) error {
 	if err := s.ensureBucket(ctx); err != nil {
 		return err
 	}

@@ -101,7 +101,8 @@ func (t *Term) ahead(format string, args ...any) error {
 	if t.o.DiscardAhead {
 		kind = ErrAhead
 	}
-	return fmt.Errorf("%w: "+format+": the log was replaced by an older or another one, or has lost its end",
+	return fmt.Errorf("%w: "+format+": the log was replaced by an older or another one, or has lost its end: restore it from the archive "+
+		"(reducer import), or from a copy as new as what follows it",
 		append([]any{kind}, args...)...)
 }
 
