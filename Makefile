@@ -97,6 +97,10 @@ mutants: ## switch off each safety step of the loop: the simulator must notice
 	$(GO) vet -tags mutants ./reducer/loop ./reducer/reducertest/sim
 	$(GO) test -tags mutants ./reducer/reducertest/sim -run '^TestMutants' -count=1 -v
 
+.PHONY: clients
+clients: ## run the commands and the program of docs/clients.md: builds nats into bin/, uses npm where it is there
+	scripts/clients.sh $(BIN)
+
 .PHONY: ci
 ci: check ci-rest ## all of CI
 
