@@ -23,7 +23,7 @@ func measureDecide(p plan) (*finding, error) {
 		return nil, err
 	}
 	each := f.Values["ns"]
-	return &finding{results: []result{atMost("decide-evolve", each, float64(targetDecide),
+	return &finding{costs: []cost{f.cost("decide-evolve")}, results: []result{atMost("decide-evolve", each, float64(targetDecide),
 		"%.2fµs of processor time per mixed command, at most %s; %.0f MiB with all commands and rows in memory", each/1000, targetDecide, f.Peak)}}, nil
 }
 

@@ -19,7 +19,7 @@ func measureDecode(p plan) (*finding, error) {
 		return nil, err
 	}
 	ours, std, validator := f.Values["schema"], f.Values["json"], f.Values["jsonschema"]
-	return &finding{results: []result{
+	return &finding{costs: []cost{f.cost("decode, all three")}, results: []result{
 		atMost("decode-json", ours, std, "%.2fµs of processor time per command, encoding/json into a map, which checks nothing, %.2fµs", ours/1000, std/1000),
 		atMost("decode-jsonschema", ours, validator, "%.2fµs, a JSON Schema library with the published schema %.2fµs", ours/1000, validator/1000),
 	}}, nil

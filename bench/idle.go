@@ -35,7 +35,7 @@ func measureIdle(p plan) (*finding, error) {
 	if after.resident == 0 {
 		return nil, errSkipped
 	}
-	return &finding{results: []result{atMost("idle-memory", after.resident, targetIdle,
+	return &finding{costs: []cost{{"idle daemon", after.cpu, after.peak}}, results: []result{atMost("idle-memory", after.resident, targetIdle,
 		"%.0f MiB resident in an idle daemon, at most %.0f; ready %s after its first start; %.1f%% of one processor while idle",
 		after.resident, targetIdle, short(s.starts), 100*(after.cpu-before.cpu).Seconds()/p.span.Seconds())}}, nil
 }

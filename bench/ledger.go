@@ -17,7 +17,7 @@ func measureLedger(p plan) (*finding, error) {
 		return nil, err
 	}
 	us := func(name string) float64 { return f.Values[name] / 1000 }
-	return &finding{results: []result{
+	return &finding{costs: []cost{f.cost("large-ledger")}, results: []result{
 		atMost("large-ledger", f.Values["large"], 2*f.Values["small"],
 			"%.2fµs of processor time per command, commit included, with %d attempts in the ledger, %.2fµs with 1,000: at most twice as much; peak %.0f MiB",
 			us("large"), p.ledger, us("small"), f.Peak),

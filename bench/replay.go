@@ -28,7 +28,8 @@ const (
 // and parsing go on beside the folding, and Pebble compacts beside both.
 func measureReplay(p plan) (*finding, error) {
 	path := filepath.Join(p.dir, "log")
-	if _, err := (task{name: "write", commands: p.log, path: path}).start(); err != nil {
+	written, err := task{name: "write", commands: p.log, path: path}.start()
+	if err != nil {
 		return nil, err
 	}
 	defer os.Remove(path) //nolint:errcheck // a temporary file
@@ -41,8 +42,9 @@ func measureReplay(p plan) (*finding, error) {
 		return nil, err
 	}
 	cpu, wall := whole.Values["perProcessorSecond"], whole.Values["perSecond"]
-	f := &finding{results: []result{atLeast("replay", cpu, targetReplay,
-		"%.0f decisions per second of processor time into Pebble, at least %.0f; %.0f per second of %d", cpu, targetReplay, wall, p.log)}}
+	f := &finding{costs: []cost{written.cost("the log to replay"), whole.cost("replay"), part.cost("replay of an eighth")}}
+	f.results = []result{atLeast("replay", cpu, targetReplay,
+		"%.0f decisions per second of processor time into Pebble, at least %.0f; %.0f per second of %d", cpu, targetReplay, wall, p.log)}
 	if whole.Peak > 0 {
 		f.results = append(f.results, atMost("replay-memory", whole.Peak, targetMemory,
 			"at most %.0f MiB resident while replaying %d decisions, %.0f MiB with an eighth of them; at most %.0f", whole.Peak, p.log, part.Peak, targetMemory))

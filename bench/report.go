@@ -101,11 +101,25 @@ func writeResults(text *strings.Builder, findings []named) {
 	if len(rows) > 0 {
 		writeTable(text, []string{"measurement", "ratio", "target", "met", "figures"}, rows)
 	}
+	writeCosts(text, findings)
 	for _, f := range findings {
 		for _, s := range f.sections {
 			fmt.Fprintf(text, "\n### %s\n\n%s\n\n", s.title, s.text)
 			writeTable(text, s.head, s.rows)
 		}
+	}
+}
+
+func writeCosts(text *strings.Builder, findings []named) {
+	var rows [][]string
+	for _, f := range findings {
+		for _, c := range f.costs {
+			rows = append(rows, []string{c.name, short(c.cpu), fmt.Sprintf("%.0f MiB", c.peak)})
+		}
+	}
+	if len(rows) > 0 {
+		text.WriteString("\n### What each process took\n\nFrom its start to its end, medians of the rounds; those of the load are below.\n\n")
+		writeTable(text, []string{"process", "processor time", "peak RSS"}, rows)
 	}
 }
 

@@ -47,10 +47,11 @@ func measureRestart(p plan) (*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finding{results: []result{atMost("restart-tail", tail.took.Seconds(), targetRestart.Seconds(),
+	f := &finding{costs: []cost{{"restart, the tail", tail.cpu, tail.peak}, {"restart from scratch", scratch.cpu, scratch.peak}}}
+	f.results = []result{atMost("restart-tail", tail.took.Seconds(), targetRestart.Seconds(),
 		"ready %s after a kill -9 with %d decisions on the log, rows kept; at most %s; %s of processor time, %.0f MiB; "+
 			"with the rows deleted %s, %s, %.0f MiB", short(tail.took), p.log, targetRestart, short(tail.cpu), tail.peak,
-		short(scratch.took), short(scratch.cpu), scratch.peak)}}
+		short(scratch.took), short(scratch.cpu), scratch.peak)}
 	if scratch.peak > 0 {
 		f.results = append(f.results, atMost("restart-memory", scratch.peak, targetMemory,
 			"at most %.0f MiB resident in the daemon that read %d decisions from scratch; at most %.0f", scratch.peak, p.log, targetMemory))

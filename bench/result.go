@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 )
 
 // result is one ratio that has a target. It is made so that more is better: of
@@ -38,10 +39,18 @@ type section struct {
 	rows        [][]string
 }
 
+// cost is what a process of a measurement took, its preparations included.
+type cost struct {
+	name string
+	cpu  time.Duration
+	peak float64 // MiB
+}
+
 // finding is what one measurement found.
 type finding struct {
 	results  []result
 	sections []section
+	costs    []cost
 }
 
 // median of an even number of values is the lower one of the two in the middle.

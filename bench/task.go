@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strconv"
+	"time"
 )
 
 // task is a measurement in a process of its own, whose processor time and
@@ -28,7 +29,10 @@ func (t *task) flags(f *flag.FlagSet) {
 type figures struct {
 	Values map[string]float64
 	Peak   float64 // MiB of resident memory
+	CPU    time.Duration
 }
+
+func (f figures) cost(name string) cost { return cost{name, f.CPU, f.Peak} }
 
 // The garbage collector of the reducer's own program.
 const (
@@ -68,7 +72,7 @@ func (t *task) run() error {
 	if err != nil {
 		return err
 	}
-	return json.NewEncoder(os.Stdout).Encode(figures{Values: values, Peak: usageOf(os.Getpid()).peak})
+	return json.NewEncoder(os.Stdout).Encode(figures{Values: values, Peak: usageOf(os.Getpid()).peak, CPU: processorTime()})
 }
 
 // start runs the task in a process of its own.
@@ -93,12 +97,13 @@ func (t task) start() (figures, error) {
 func (t task) rounds(n int) (figures, error) {
 	lists := map[string][]float64{}
 	var peaks []float64
+	var cpu []time.Duration
 	for range n {
 		f, err := t.start()
 		if err != nil {
 			return f, err
 		}
-		peaks = append(peaks, f.Peak)
+		peaks, cpu = append(peaks, f.Peak), append(cpu, f.CPU)
 		for name, value := range f.Values {
 			lists[name] = append(lists[name], value)
 		}
@@ -106,7 +111,7 @@ func (t task) rounds(n int) (figures, error) {
 	if len(peaks) == 0 {
 		return figures{}, errors.New("no rounds")
 	}
-	all := figures{Values: map[string]float64{}, Peak: median(peaks)}
+	all := figures{Values: map[string]float64{}, Peak: median(peaks), CPU: median(cpu)}
 	for name, list := range lists {
 		all.Values[name] = median(list)
 	}
