@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -26,11 +25,8 @@ func (s *source) asking(ctx context.Context, f func(*client.Client) error) error
 		return coded(askStopped(ctx, s.data, f))
 	}
 	conn, err := s.nats.Connect("reducer", nats.NoReconnect())
-	if errors.Is(err, nats.ErrNoServers) {
-		return fmt.Errorf("%w; %s", err, hintStopped)
-	}
 	if err != nil {
-		return err
+		return s.explain(err)
 	}
 	defer conn.Close()
 	c, err := client.New(conn, client.Options{Request: s.nats.Timeout})
@@ -38,14 +34,16 @@ func (s *source) asking(ctx context.Context, f func(*client.Client) error) error
 		return err
 	}
 	defer c.Close()
-	err = f(c)
-	if errors.Is(err, client.ErrNoReducer) {
-		return fmt.Errorf("%w; %s", err, hintStopped)
-	}
-	return coded(err)
+	return coded(s.explain(f(c)))
 }
 
-const hintStopped = "is a reducer running there? Of a stopped one, read the directory with --data"
+// explain says what to do where nobody answers.
+func (s *source) explain(err error) error {
+	if s.stopped() {
+		return err
+	}
+	return s.nats.Explain(err, s.hint)
+}
 
 // stoppedPatience is for questions to a store that nobody else waits for.
 const stoppedPatience = time.Hour

@@ -35,7 +35,7 @@ func TestShow(t *testing.T) {
 		{"attempts laptop-1", 0, "changed by", ""}, // there is one contract only
 		{"exposure contract/onboarding --json", 0, `"projection":"exposure","seq":14,"value":{"available":"0","budget":"1600"`, ""},
 		{"decisions --outcome rejected --json", 0, `"code":"BUDGET_EXCEEDED"`, "contractOpened"},
-		{"decisions --limit 2", 0, "  2  2", "  3  2"},
+		{"decisions --limit 2", 0, " 18  2", " 17  2"},
 		{"missions", 0, "equip-kim  OPEN", ""},
 		{"waits", 0, "WAIT  STATE", ""},
 		{"attempts laptop-3", 1, "", ""},

@@ -21,10 +21,12 @@ import (
 type source struct {
 	nats natsflags.Flags
 	data string
+	hint string // what else to do where nobody answers
 }
 
 func (s *source) add(c *cobra.Command) {
 	s.nats.Add(c)
+	s.hint = "; of a stopped one, read the directory with --data"
 	c.Flags().StringVar(&s.data, "data", "", "read this `DIR`ectory of a stopped reducer, and ask no server")
 }
 
@@ -53,7 +55,8 @@ func (s *source) openLog(ctx context.Context) (*openedLog, error) {
 	if s.stopped() {
 		return openStopped(ctx, s.data)
 	}
-	return openRunning(ctx, &s.nats)
+	log, err := openRunning(ctx, &s.nats)
+	return log, s.explain(err)
 }
 
 func openRunning(ctx context.Context, f *natsflags.Flags) (*openedLog, error) {

@@ -43,11 +43,13 @@ func newWatch() *cobra.Command {
 			if since {
 				o.Since++ // what was seen is not shown again
 			}
-			return coded(watch(c, &s, o))
+			return coded(s.explain(watch(c, &s, o)))
 		},
+		ValidArgs: wire.Mirrored,
 	}
 	s.nats.Add(c)
 	c.Flags().StringVar(&o.Contract, "contract", "", "watch this `CONTRACT` only")
+	completeFlag(c, "contract", s.contracts)
 	c.Flags().Uint64Var(&o.Since, "since", 0, "begin after this command `SEQ`uence; 0 gives all there is")
 	return c
 }
@@ -86,17 +88,22 @@ func showChange(c *cobra.Command, change *client.Change) error {
 		if err != nil {
 			return fmt.Errorf("%s %q: %w", change.Projection, change.Key, err)
 		}
-		var members []string
-		for _, column := range columns[change.Projection] {
-			if text := cell(value, column.path); text != "" {
-				members = append(members, strings.TrimSuffix(column.title, "#")+" "+text)
-			}
-		}
-		what = strings.Join(members, ", ")
+		what = summary(change.Projection, value)
 	}
 	_, err := fmt.Fprintf(c.OutOrStdout(), "%7d  %s  %-10s  %s  %s\n", change.Seq, timeCell(change.At), change.Projection,
 		ui.Printable(change.Contract), ui.Printable(what))
 	return err
+}
+
+// summary tells what somebody looks for first in a document.
+func summary(projection string, value schema.Value) string {
+	var members []string
+	for _, column := range columns[projection] {
+		if text := cell(value, column.path); text != "" {
+			members = append(members, strings.TrimSuffix(column.title, "#")+" "+text)
+		}
+	}
+	return strings.Join(members, ", ")
 }
 
 // jsonChange prints a document as show does; a document that is gone has no value.

@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // States are the states that documents of a projection can be in; projections
 // that are not listed have none.
 var States = map[string][]string{
@@ -16,3 +18,7 @@ var UnsettledStates = []string{"PREPARED", "DISPATCHED", "UNKNOWN"}
 
 // Outcomes are the outcomes of decisions.
 var Outcomes = []string{"accepted", "rejected", "duplicate"}
+
+// Follows says whether changes of a projection can be followed as they happen:
+// its rows are in the bucket.
+func Follows(projection string) bool { return slices.Contains(Mirrored, projection) }

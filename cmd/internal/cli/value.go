@@ -79,6 +79,53 @@ func (m *Millis) Type() string { return "time" }
 // Given says whether there is a time.
 func (m *Millis) Given() bool { return *m >= 0 }
 
+// Moment is the value of a flag that is a time: RFC 3339, milliseconds since
+// 1970, or how long ago, as 10m.
+type Moment struct {
+	at  Millis
+	ago time.Duration
+}
+
+// NoMoment was not given.
+var NoMoment = Moment{at: -1}
+
+// Set implements pflag.Value.
+func (m *Moment) Set(text string) error {
+	*m = NoMoment
+	if m.at.Set(text) == nil {
+		return nil
+	}
+	ago, err := time.ParseDuration(text)
+	if err != nil || ago < 0 {
+		return fmt.Errorf("want a time as 2026-01-31T09:00:00Z, milliseconds since 1970, or how long ago, as 10m")
+	}
+	m.ago = ago
+	return nil
+}
+
+// String implements pflag.Value.
+func (m *Moment) String() string {
+	if m.ago > 0 {
+		return m.ago.String()
+	}
+	return m.at.String()
+}
+
+// Type implements pflag.Value.
+func (m *Moment) Type() string { return "time" }
+
+// Millis is the moment in milliseconds, "" where none was given; how long ago
+// counts from now.
+func (m *Moment) Millis(now time.Time) string {
+	switch {
+	case m.ago > 0:
+		return strconv.FormatInt(max(now.Add(-m.ago).UnixMilli(), 0), 10)
+	case m.at.Given():
+		return strconv.FormatInt(int64(m.at), 10)
+	}
+	return ""
+}
+
 // FormatMillis shows a time in UTC, as RFC 3339.
 func FormatMillis(millis int64) string {
 	at := time.UnixMilli(millis).UTC()

@@ -5,14 +5,17 @@ package natsflags
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 	"github.com/spf13/cobra"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
+	"github.com/aiws-reducer/aiws-reducer/events/client"
 )
 
 // Flags say which server and who we are.
@@ -54,6 +57,26 @@ func (f *Flags) Connect(name string, more ...nats.Option) (*nats.Conn, error) {
 		return nil, fmt.Errorf("connect to %s: %w", f.Server(), err)
 	}
 	return conn, nil
+}
+
+// ErrNobody: nobody answers at the server's address, or no reducer does.
+var ErrNobody = errors.New("no reducer answers")
+
+// Explain says what to do where nobody answers; other errors stay as they are.
+// more is what else the command could do, or nothing.
+func (f *Flags) Explain(err error, more string) error {
+	if err == nil || errors.Is(err, ErrNobody) || !nobody(err) {
+		return err
+	}
+	return fmt.Errorf("%w at %s; start one with `reducer serve`, or name its server with --nats%s (%w)", ErrNobody, f.Server(), more, err)
+}
+
+// nobody: there is no server, or one without a reducer.
+func nobody(err error) bool {
+	var refused *net.OpError
+	return errors.Is(err, nats.ErrNoServers) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, jetstream.ErrJetStreamNotEnabled) ||
+		errors.Is(err, jetstream.ErrNoStreamResponse) || errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, client.ErrNoReducer) ||
+		errors.As(err, &refused) && refused.Op == "dial"
 }
 
 // Server is the URL for people to read: without passwords.
