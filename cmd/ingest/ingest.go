@@ -34,7 +34,7 @@ func newIngest() *cobra.Command {
 	c.Long = "Ingest reads commands from a log file (JSON lines), standard input without one. It checks the whole\n" +
 		"file before it publishes anything, and publishes in the order of the file.\n\n" +
 		"Publishing a file again is harmless: each line has an id, its own or one derived from what it says, and\n" +
-		"the reducer decides an id once. The members at and seq of a line are ignored."
+		"the reducer decides an id once. The members at, seq and decision of a line are ignored."
 	c.Example = cli.Example(
 		"ingest --wait testdata/quickstart.jsonl",
 		"ingest --dry-run commands.jsonl",
@@ -86,6 +86,7 @@ func (in *ingesting) run(c *cobra.Command, name string) error {
 func (in *ingesting) checker(file io.Reader) *checker {
 	reader := logfile.NewReader(file)
 	reader.Contract, reader.Principal = in.contract, in.principal
+	reader.Decisions = true
 	return &checker{reader: reader, unchecked: in.unchecked}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -33,7 +32,8 @@ func newExport() *cobra.Command {
 		Short: "print the commands of the log, as fold and ingest read them",
 		Long: "Export prints the commands of the decision log as JSON lines, in their order, with the times and\n" +
 			"sequences that the log has. Deciding them again with fold gives the same decisions and the same digest.\n" +
-			"With --decisions each line also holds the decision record, as its last member.",
+			"With --decisions each line also holds the decision record, as its last member: import keeps it, fold compares it\n" +
+			"with its own, ingest leaves it aside.",
 		Example: cli.Example(
 			"reducer export > commands.jsonl",
 			"reducer export --data aiws-data | reducer fold --digest - | tail -1",
@@ -111,9 +111,10 @@ func (e *exporting) block(b *events.Block, out io.Writer) error {
 		case seq < e.from, e.contract != "" && entry.Decision.Contract != e.contract:
 			continue
 		}
-		line = logfile.Append(line[:0], &entry.Message)
-		if e.decisions {
-			line = append(append(append(bytes.TrimSuffix(line, []byte("}\n")), `,"decision":`...), entry.Record...), "}\n"...)
+		if line = line[:0]; e.decisions {
+			line = logfile.AppendDecided(line, &entry.Message, entry.Record)
+		} else {
+			line = logfile.Append(line, &entry.Message)
 		}
 		if _, err := out.Write(line); err != nil {
 			return err

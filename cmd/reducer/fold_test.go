@@ -125,6 +125,45 @@ func TestFoldBare(t *testing.T) {
 	}
 }
 
+// Recorded decisions are compared with those that are made now, message and
+// pointer aside.
+func TestFoldRecorded(t *testing.T) {
+	file, err := os.ReadFile("../../testdata/quickstart.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := command(t, string(file), "fold", "-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands, decided := strings.SplitAfter(string(file), "\n"), strings.SplitAfter(records, "\n")
+	var export strings.Builder
+	for i := range 19 {
+		export.WriteString(strings.TrimSuffix(commands[i], "}\n") + `,"decision":` + strings.TrimSuffix(decided[i], "\n") + "}\n")
+	}
+	whole := export.String()
+	if out, err := command(t, whole, "fold", "-"); err != nil || out != records {
+		t.Errorf("the same decisions: %v\n%s", err, out)
+	}
+	if out, err := command(t, strings.Replace(whole, `"message":"the contract wants`, `"message":"The contract wants`, 1), "fold", "-"); err != nil || out != records {
+		t.Errorf("other prose: %v", err)
+	}
+	for change, command := range map[string]string{`"code":"APPROVAL_REQUIRED"`: "command 5", `"decision":{"at":"1767600180000"`: "command 3"} {
+		other := strings.Replace(whole, change, strings.Replace(strings.Replace(change, "APPROVAL_REQUIRED", "APPROVAL_NOT_FOUND", 1), "1767", "1768", 1), 1)
+		if other == whole {
+			t.Fatalf("%s is not in the file: the test does not test", change)
+		}
+		r := run(t, other, "reducer", "fold", "-")
+		if r.code != exit.Integrity || r.out != records || !strings.Contains(r.stderr, command+"\n  recorded: ") || !strings.Contains(r.stderr, "1 of 19 recorded decisions") {
+			t.Errorf("%s: %s", change, r)
+		}
+	}
+	r := run(t, strings.Replace(whole, `"outcome":"accepted"`, `"outcome":"perhaps"`, 1), "reducer", "fold", "-")
+	if r.code != exit.Failure || !strings.Contains(r.stderr, "command 1: the recorded decision: ") {
+		t.Errorf("no decision at all: %s", r)
+	}
+}
+
 func TestFoldErrors(t *testing.T) {
 	fine := `{"contract":"c","principal":"p","at":1,"command":{"type":"startRun","runId":"r"}}`
 	out, err := command(t, fine+"\n{}", "fold", "-")

@@ -34,6 +34,14 @@ func Append(dst []byte, m *events.Message) []byte {
 	return append(dst, "}\n"...)
 }
 
+// AppendDecided appends m as Append does, with the decision record that was
+// recorded for it as the line's last member. A Reader takes such lines where its
+// Decisions is set.
+func AppendDecided(dst []byte, m *events.Message, record []byte) []byte {
+	dst = bytes.TrimSuffix(Append(dst, m), []byte("}\n"))
+	return append(append(append(dst, `,"decision":`...), record...), "}\n"...)
+}
+
 // isCommand: the body is the canonical JSON of a command of the schema.
 func isCommand(body []byte) bool {
 	canonical, err := schema.Canonical(body)

@@ -58,10 +58,13 @@ func exampleName(info string) string {
 // formatExamples are the examples by the names that pages call them.
 func formatExamples() map[string]func(*sample) string {
 	return map[string]func(*sample) string{
-		"tokens":           func(*sample) string { return tokenExamples() },
-		"kv-keys":          func(*sample) string { return kvKeyExamples() },
-		"kv-value":         kvValue,
-		"log-lines":        func(*sample) string { return logLines() },
+		"tokens":    func(*sample) string { return tokenExamples() },
+		"kv-keys":   func(*sample) string { return kvKeyExamples() },
+		"kv-value":  kvValue,
+		"log-lines": func(*sample) string { return logLines() },
+		"log-line-decided": func(x *sample) string {
+			return string(logfile.AppendDecided(nil, &sampleMessages[1], []byte(x.line(5))))
+		},
 		"message":          func(x *sample) string { return x.line(4) },
 		"message-raw":      func(x *sample) string { return x.line(6) },
 		"decision":         func(x *sample) string { return x.line(5) },
