@@ -105,18 +105,8 @@ func (in *ingesting) send(c *cobra.Command, commands *checker, count int) error 
 	}
 	progress := ui.NewProgress(c.ErrOrStderr(), "publishing", int64(count))
 	defer progress.Done()
-	for sent := 0; ; sent++ {
-		command, err := commands.next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil {
-			err = sendOne(c.Context(), p, w, command)
-		}
-		if err != nil {
-			return fmt.Errorf("%d of %d published; it is harmless to publish the file again: %w", sent, count, err)
-		}
-		progress.Add(1)
+	if err := in.sendAll(c.Context(), p, w, commands, progress); err != nil {
+		return fmt.Errorf("%d of %d published; it is harmless to publish the file again: %w", min(p.published, count), count, err)
 	}
 	progress.Done()
 	if w == nil {
@@ -125,17 +115,26 @@ func (in *ingesting) send(c *cobra.Command, commands *checker, count int) error 
 	return w.finish(c.Context())
 }
 
-func sendOne(ctx context.Context, p *publisher, w *waiter, command *command) error {
-	var err error
-	if w != nil {
-		err = w.send(ctx, command)
-	} else {
-		err = p.publish(ctx, command, "")
+// sendAll publishes what there is, until the inbox has all of it.
+func (in *ingesting) sendAll(ctx context.Context, p *publisher, w *waiter, commands *checker, progress *ui.Progress) error {
+	for {
+		command, err := commands.next()
+		if errors.Is(err, io.EOF) {
+			return p.flush(ctx)
+		}
+		if err != nil {
+			return err
+		}
+		if w != nil {
+			err = w.send(ctx, command)
+		} else {
+			err = p.publish(ctx, command, "")
+		}
+		if err != nil {
+			return err
+		}
+		progress.Add(1)
 	}
-	if err != nil {
-		return fmt.Errorf("line %d: %w", command.Line, err)
-	}
-	return nil
 }
 
 func report(c *cobra.Command, count int, what string) error {

@@ -121,12 +121,13 @@ func start(principal string, n int) string {
 func TestPublishInOrder(t *testing.T) {
 	conn, stream := startServer(t, 0)
 	var lines []string
-	for n := range 100 {
+	const count = 2000 // several windows
+	for n := range count {
 		lines = append(lines, start("p", n))
 	}
 	for range 2 {
 		code, out, stderr := ingest(t, lines, "--nats", conn.ConnectedUrl())
-		if code != 0 || out != "100 commands published\n" {
+		if code != 0 || out != "2000 commands published\n" {
 			t.Fatalf("code %d, %s%s", code, out, stderr)
 		}
 	}
@@ -134,9 +135,9 @@ func TestPublishInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range 100 {
+	for n := range count {
 		first, err1 := inbox.GetMsg(context.Background(), uint64(n+1))
-		again, err2 := inbox.GetMsg(context.Background(), uint64(n+101))
+		again, err2 := inbox.GetMsg(context.Background(), uint64(n+count+1))
 		if err1 != nil || err2 != nil {
 			t.Fatal(err1, err2)
 		}
@@ -210,10 +211,54 @@ func TestFullInbox(t *testing.T) {
 	}
 }
 
+// Where the inbox fills up again and again, the order is that of the file all the
+// same, and nothing is left out or stored twice.
+func TestFullInboxOrder(t *testing.T) {
+	conn, stream := startServer(t, 2*maxInFlight)
+	var lines []string
+	const count = 3000
+	for n := range count {
+		lines = append(lines, start("p", n))
+	}
+	inbox, err := stream.Stream(t.Context(), "AIWS_INBOX_0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	consumer, err := stream.OrderedConsumer(t.Context(), "AIWS_INBOX_0", jetstream.OrderedConsumerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := make(chan string, count)
+	consuming, err := consumer.Consume(func(msg jetstream.Msg) {
+		stored <- string(msg.Data())
+		if meta, err := msg.Metadata(); err == nil && meta.Sequence.Stream%100 == 0 {
+			_ = inbox.Purge(context.Background(), jetstream.WithPurgeSequence(meta.Sequence.Stream))
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer consuming.Stop()
+	code, out, stderr := ingest(t, lines, "--nats", conn.ConnectedUrl(), "--timeout", "30s")
+	if code != 0 || out != "3000 commands published\n" {
+		t.Fatalf("code %d, %s%s", code, out, stderr)
+	}
+	for n := range count {
+		select {
+		case got := <-stored:
+			if want := fmt.Sprintf(`{"runId":"r%d","type":"startRun"}`, n); got != want {
+				t.Fatalf("message %d is %s", n+1, got)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%d of %d were stored", n, count)
+		}
+	}
+}
+
 func TestNoInbox(t *testing.T) {
 	conn, _ := startServer(t, -1)
 	code, _, stderr := ingest(t, []string{start("p", 1)}, "--nats", conn.ConnectedUrl())
-	if code != exit.Failure || !strings.Contains(stderr, "is a reducer running there?") {
+	if code != exit.Failure || !strings.Contains(stderr, "no reducer answers at "+conn.ConnectedUrl()+"; start one with `reducer serve`") {
 		t.Errorf("code %d, %s", code, stderr)
 	}
 }

@@ -15,23 +15,30 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
-// publisher puts commands into the inbox stream, one after the other: the order
-// of a file is the order of its decisions. A server that goes away is waited
-// for, as long as the time-out says.
+// publisher puts commands into the inbox stream, a window of them at a time: the
+// order of a file is the order of its decisions. A server that goes away is
+// waited for, as long as the time-out says.
 type publisher struct {
+	flags   *natsflags.Flags
 	conn    *nats.Conn
 	stream  jetstream.JetStream
 	timeout time.Duration
 	stderr  io.Writer
-	stored  bool          // the inbox was there once
 	lives   atomic.Uint64 // how often the connection was made again
+
+	window    []outgoing       // published and not sent yet
+	published int              // acknowledged by the inbox
+	inbox     jetstream.Stream // nil until the first acknowledgement
+	met       bool             // the inbox was there once
+	alone     bool             // send one command at a time: what room there is cannot be known
+	full      bool             // it was said that the inbox is full
 }
 
 // reconnectPause is the pause between tries to reach a server that is gone.
 const reconnectPause = 100 * time.Millisecond
 
 func newPublisher(flags *natsflags.Flags, stderr io.Writer) (*publisher, error) {
-	p := &publisher{timeout: flags.Timeout, stderr: stderr}
+	p := &publisher{flags: flags, timeout: flags.Timeout, stderr: stderr}
 	conn, err := flags.Connect("ingest",
 		nats.MaxReconnects(-1), nats.ReconnectWait(reconnectPause), nats.ReconnectJitter(0, 0),
 		nats.ReconnectBufSize(-1), // what is not sent now is not sent later behind our back
@@ -44,7 +51,7 @@ func newPublisher(flags *natsflags.Flags, stderr io.Writer) (*publisher, error) 
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // see refusal
 	)
 	if err != nil {
-		return nil, err
+		return nil, flags.Explain(err, "")
 	}
 	p.conn = conn
 	if p.stream, err = jetstream.New(conn); err != nil {
@@ -56,9 +63,9 @@ func newPublisher(flags *natsflags.Flags, stderr io.Writer) (*publisher, error) 
 
 func (p *publisher) close() { p.conn.Close() }
 
-// publish returns when the inbox has the command. A full inbox is waited for.
-// What was sent and not acknowledged is sent again under its id, which is
-// decided once.
+// publish sends a command, at once or with those that follow; flush waits for
+// the inbox to have it. The first one goes alone, so that nothing else is sent
+// where there is no inbox.
 func (p *publisher) publish(ctx context.Context, command *command, reply string) error {
 	msg := &nats.Msg{Subject: command.Subject, Data: command.Body, Header: nats.Header{}}
 	if len(command.IDs) > 0 {
@@ -67,18 +74,28 @@ func (p *publisher) publish(ctx context.Context, command *command, reply string)
 	if reply != "" {
 		msg.Header[wire.HeaderReply] = []string{reply}
 	}
-	began, full := time.Now(), false
+	p.window = append(p.window, outgoing{line: command.Line, msg: msg})
+	if p.met && len(p.window) < maxInFlight {
+		return nil
+	}
+	return p.flush(ctx)
+}
+
+// deliver returns when the inbox has the command. A full inbox is waited for.
+// What was sent and not acknowledged is sent again under its id, which is
+// decided once.
+func (p *publisher) deliver(ctx context.Context, msg *nats.Msg) error {
+	began := time.Now()
 	for try := 0; ; try++ {
 		err := p.once(ctx, msg, try)
 		if err == nil {
-			p.stored = true
 			return nil
 		}
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case isFull(err) && !full:
-			full = true
+		case isFull(err) && !p.full:
+			p.full = true
 			fmt.Fprintf(p.stderr, "ingest: the inbox is full, waiting (%v)\n", err)
 		case isFull(err):
 		case !p.temporary(err), time.Since(began) > p.timeout:
@@ -98,8 +115,13 @@ func (p *publisher) once(ctx context.Context, msg *nats.Msg, try int) error {
 	ctx, cancel := context.WithTimeout(ctx, min(p.timeout, time.Second<<min(try, 6)))
 	defer cancel()
 	// The retries of the client library would hide that there is no inbox.
-	_, err := p.stream.PublishMsg(ctx, msg, jetstream.WithRetryAttempts(0))
-	return err
+	ack, err := p.stream.PublishMsg(ctx, msg, jetstream.WithRetryAttempts(0))
+	if err != nil {
+		return err
+	}
+	p.met = true
+	p.meet(ctx, ack.Stream)
+	return nil
 }
 
 // temporary says whether the same command may be stored a little later.
@@ -108,7 +130,7 @@ func (p *publisher) temporary(err error) bool {
 	case errors.Is(err, context.DeadlineExceeded):
 		return p.refusal() == nil
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
-		return p.stored
+		return p.met
 	}
 	return errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrReconnectBufExceeded)
 }
@@ -125,7 +147,7 @@ func (p *publisher) refusal() error {
 func (p *publisher) explain(msg *nats.Msg, err error) error {
 	switch {
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
-		return fmt.Errorf("no inbox at %s: is a reducer running there? (%w)", p.conn.ConnectedUrl(), err)
+		return p.flags.Explain(err, "")
 	case errors.Is(err, context.DeadlineExceeded):
 		if refused := p.refusal(); refused != nil {
 			return fmt.Errorf("publish to %s: %w", msg.Subject, refused)

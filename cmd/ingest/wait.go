@@ -94,6 +94,11 @@ func (w *waiter) finish(ctx context.Context) error {
 
 // receive takes one decision, and sends everything again as often as it takes.
 func (w *waiter) receive(ctx context.Context) error {
+	if !w.pending() { // it is about to wait, so nothing may be held back
+		if err := w.p.flush(ctx); err != nil {
+			return err
+		}
+	}
 	silence := firstSilence
 	for began, heard := time.Now(), time.Now(); ; {
 		msg, err := w.next(ctx)
@@ -133,8 +138,11 @@ func (w *waiter) next(ctx context.Context) (*nats.Msg, error) {
 func (w *waiter) again(ctx context.Context) error {
 	for _, f := range w.waiting {
 		if err := w.p.publish(ctx, f.command, w.prefix+f.token); err != nil {
-			return fmt.Errorf("line %d, again: %w", f.Line, err)
+			return fmt.Errorf("again: %w", err)
 		}
+	}
+	if err := w.p.flush(ctx); err != nil {
+		return fmt.Errorf("again: %w", err)
 	}
 	return nil
 }
