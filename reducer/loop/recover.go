@@ -61,7 +61,7 @@ func (t *Term) checkStore(ctx context.Context) error {
 	}
 	data, err := t.session.Log().Get(ctx, cursor.LogSeq)
 	if errors.Is(err, ErrAbsent) {
-		return fmt.Errorf("%w: block %d of the log cannot be read, and the log ends at block %d", ErrIntegrity, cursor.LogSeq, info.LastSeq)
+		return fmt.Errorf("%w: block %d of the log cannot be read, and the log ends at block %d: restore it from the archive", ErrIntegrity, cursor.LogSeq, info.LastSeq)
 	}
 	if err != nil {
 		return fmt.Errorf("recover: read block %d: %w", cursor.LogSeq, err)

@@ -288,6 +288,8 @@ func explain(err error) error {
 		return fmt.Errorf("%w: the disk is full; make room or choose another directory with --data", err)
 	case errors.Is(err, syscall.EROFS), errors.Is(err, syscall.EACCES):
 		return fmt.Errorf("%w: the reducer must be able to write there; choose another directory with --data", err)
+	case errors.Is(err, loop.ErrIntegrity):
+		return fmt.Errorf("%w (a damaged log is never extended: `reducer verify --scrub` says what is in order, `reducer import` restores the log from the archive; docs/operations.md)", err)
 	}
 	return err
 }

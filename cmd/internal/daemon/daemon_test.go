@@ -23,6 +23,7 @@ func TestExplain(t *testing.T) {
 		{fmt.Errorf("write: %w", syscall.ENOSPC), "the disk is full"},
 		{fmt.Errorf("open: %w", syscall.EROFS), "must be able to write there"},
 		{fmt.Errorf("mkdir: %w", syscall.EACCES), "must be able to write there"},
+		{fmt.Errorf("%w: block 3 of the log", loop.ErrIntegrity), "`reducer import` restores the log from the archive"},
 		{errors.New("something else"), "something else"},
 	} {
 		if got := explain(c.err); !errors.Is(got, errors.Unwrap(c.err)) && errors.Unwrap(c.err) != nil || !strings.Contains(got.Error(), c.want) {
