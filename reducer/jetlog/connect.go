@@ -90,8 +90,9 @@ func Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 		return nil, fmt.Errorf("no NATS server at %s: %w", url, err)
 	}
 	if err := c.check(ctx); err != nil {
+		at := c.nc.ConnectedUrlRedacted() // which a closed connection no longer knows
 		c.Close()
-		return nil, fmt.Errorf("the NATS server at %s: %w", c.nc.ConnectedUrlRedacted(), err)
+		return nil, fmt.Errorf("the NATS server at %s: %w", at, err)
 	}
 	return c, nil
 }

@@ -35,7 +35,7 @@ func newLog(conn *Conn, s Streams, generation string) *Log {
 func OpenLog(ctx context.Context, conn *Conn, s Streams) (*Log, error) {
 	generation, err := s.FindGeneration(ctx, conn)
 	if isStreamNotFound(err) {
-		return nil, fmt.Errorf("there is no decision log: no stream %s", s.LogName())
+		return nil, fmt.Errorf("there is no decision log: no stream %s: %w", s.LogName(), err)
 	}
 	if err != nil {
 		return nil, err
