@@ -22,7 +22,7 @@ type machine struct {
 // look looks at the machine; dir is on the disk that is going to be used.
 func look(dir string) machine {
 	m := machine{
-		when: time.Now(), processor: field("/proc/cpuinfo", "model name"), memory: field("/proc/meminfo", "MemTotal"),
+		when: time.Now(), processor: field("/proc/cpuinfo", "model name"), memory: fmt.Sprintf("%.1f GiB", mebibytes(field("/proc/meminfo", "MemTotal"))/1024),
 		kernel: firstLine("/proc/sys/kernel/osrelease"), load: firstLine("/proc/loadavg"),
 	}
 	if parts := strings.Fields(m.load); len(parts) >= 3 {

@@ -70,9 +70,9 @@ func comparison(version string, mine [][]*loaded, theirs [][]postgres.Measured) 
 	for i, rounds := range theirs {
 		postgres[i] = medianRate(rounds)
 		l := postgresLoads[i]
-		name := fmt.Sprintf("PostgreSQL, %d connections, one transaction per command", l.Connections)
+		name := fmt.Sprintf("PostgreSQL, connections: %d, one transaction per command", l.Connections)
 		if l.Batch > 1 {
-			name = fmt.Sprintf("PostgreSQL, %d connection, %d commands in a transaction, set-based", l.Connections, l.Batch)
+			name = fmt.Sprintf("PostgreSQL, connections: %d, %d commands in a transaction, set-based", l.Connections, l.Batch)
 		}
 		s.rows = append(s.rows, []string{name, fmt.Sprintf("%.0f", postgres[i]), short(rounds[len(rounds)/2].Latency)})
 	}
