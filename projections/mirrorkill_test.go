@@ -110,17 +110,7 @@ func freeAddress(t *testing.T) string {
 // keepBusy sends commands from the moment that the reducer listens, for a while.
 func keepBusy(ctx context.Context, t *testing.T, url string, rng *rand.Rand, round int, while time.Duration) (sent int) {
 	t.Helper()
-	var nc *nats.Conn
-	for {
-		var err error
-		if nc, err = nats.Connect(url); err == nil {
-			break
-		}
-		if ctx.Err() != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2 * time.Millisecond)
-	}
+	nc := connectSoon(ctx, t, url)
 	defer nc.Close()
 	out, err := exchange.New(nc)
 	if err != nil {

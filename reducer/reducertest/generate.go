@@ -60,6 +60,10 @@ func NewGenerator(seed uint64, s *state.State) *Generator {
 // Use makes the generator look at another state of the same log.
 func (g *Generator) Use(s *state.State) { g.state = s }
 
+// At sets the clock of the next message, in milliseconds: for a reducer that
+// stamps its messages itself.
+func (g *Generator) At(now int64) { g.now = now }
+
 // Next returns the next message.
 func (g *Generator) Next() *events.Message {
 	g.pass()
