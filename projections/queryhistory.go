@@ -21,7 +21,7 @@ func (q *queries) history(ctx context.Context, contract string, data []byte) (an
 	if err := wire.Decode(data, &r); err != nil {
 		return nil, err
 	}
-	h := historyPage{ctx: ctx, queries: q, contract: contract, request: &r, found: []wire.Decided{}, began: time.Now()}
+	h := historyPage{ctx: ctx, queries: q, contract: contract, request: &r, found: []wire.Decided{}, enough: halfTime(ctx)}
 	if err := h.read(); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ type historyPage struct {
 	reader   *state.Reader
 	contract string
 	request  *wire.HistoryRequest
-	began    time.Time
+	enough   time.Time // when the page is given as it is
 
 	since, until schema.Decimal
 	bounded      bool // until was given
@@ -71,6 +71,16 @@ func (h *historyPage) read() (err error) {
 	}
 	h.until, h.bounded, err = moment("until", h.request.Until)
 	return err
+}
+
+// halfTime is when half of the time is over that a question still has.
+func halfTime(ctx context.Context) time.Time {
+	now := time.Now()
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return now.Add(time.Hour) // nobody waits
+	}
+	return now.Add(deadline.Sub(now) / 2)
 }
 
 // moment reads milliseconds; given is false for "".
@@ -173,7 +183,7 @@ func (h *historyPage) full() bool {
 	if h.last == 0 {
 		return false // a page looks at one at least
 	}
-	return h.limit == 0 || h.rows == 0 || h.bytes <= 0 || time.Since(h.began) > h.queries.o.Limits.Timeout/2
+	return h.limit == 0 || h.rows == 0 || h.bytes <= 0 || time.Now().After(h.enough)
 }
 
 // mayMatch: the index does not speak against it.

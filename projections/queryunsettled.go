@@ -19,7 +19,7 @@ func (q *queries) unsettled(ctx context.Context, contract string, data []byte) (
 		return nil, err
 	}
 	p := unsettledPage{
-		ctx: ctx, request: &r, contract: contract, outlook: q.o.Outlook, began: time.Now(), patience: q.o.Limits.Timeout / 2,
+		ctx: ctx, request: &r, contract: contract, outlook: q.o.Outlook, began: time.Now(), enough: halfTime(ctx),
 		rows: q.o.Limits.ScanRows, bytes: q.o.Limits.Page, found: []wire.UnsettledAttempt{},
 	}
 	if err := p.read(); err != nil {
@@ -51,7 +51,7 @@ type unsettledPage struct {
 	outlook  Outlook
 	reader   *state.Reader
 	began    time.Time
-	patience time.Duration
+	enough   time.Time // when the page is given as it is
 
 	before  schema.Decimal
 	bounded bool // before was given
@@ -110,7 +110,7 @@ func (p *unsettledPage) full() bool {
 	if p.last == "" {
 		return false // a page looks at one at least
 	}
-	return p.limit == 0 || p.rows == 0 || p.bytes <= 0 || time.Since(p.began) > p.patience
+	return p.limit == 0 || p.rows == 0 || p.bytes <= 0 || time.Now().After(p.enough)
 }
 
 func (p *unsettledPage) matches(d *state.Document) bool {

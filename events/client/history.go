@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
@@ -20,7 +21,7 @@ func (c *Client) HistoryPage(ctx context.Context, contract string, request wire.
 func (c *Client) History(ctx context.Context, contract string, request wire.HistoryRequest) iter.Seq2[wire.Decided, error] {
 	return func(yield func(wire.Decided, error) bool) {
 		for {
-			page, err := c.HistoryPage(ctx, contract, request)
+			page, err := patiently(ctx, func() (wire.HistoryResponse, error) { return c.HistoryPage(ctx, contract, request) })
 			if err != nil {
 				yield(wire.Decided{}, err)
 				return
@@ -37,6 +38,22 @@ func (c *Client) History(ctx context.Context, contract string, request wire.Hist
 	}
 }
 
+// pageTries is how often a page is asked for while the service is busy: such
+// pages are made one at a time.
+const pageTries = 5
+
+// patiently asks again where the service says that this may help.
+func patiently[T any](ctx context.Context, ask func() (T, error)) (T, error) {
+	for tries := 1; ; tries++ {
+		page, err := ask()
+		var e *wire.Error
+		if tries == pageTries || !errors.As(err, &e) || !e.Code.Temporary() || ctx.Err() != nil {
+			return page, err
+		}
+		pause(ctx)
+	}
+}
+
 // UnsettledPage returns one page of the attempts of a contract that are not
 // settled, each with what it waits for.
 func (c *Client) UnsettledPage(ctx context.Context, contract string, request wire.UnsettledRequest) (wire.UnsettledResponse, error) {
@@ -50,7 +67,7 @@ func (c *Client) UnsettledPage(ctx context.Context, contract string, request wir
 func (c *Client) Unsettled(ctx context.Context, contract string, request wire.UnsettledRequest) iter.Seq2[wire.UnsettledAttempt, error] {
 	return func(yield func(wire.UnsettledAttempt, error) bool) {
 		for {
-			page, err := c.UnsettledPage(ctx, contract, request)
+			page, err := patiently(ctx, func() (wire.UnsettledResponse, error) { return c.UnsettledPage(ctx, contract, request) })
 			if err != nil {
 				yield(wire.UnsettledAttempt{}, err)
 				return

@@ -39,6 +39,7 @@ var folderRules = []folderRule{
 	{folder: "events/client", own: []string{"schema", "events", "events/wire", "events/wire/exchange"}, others: []string{"github.com/nats-io/", "github.com/oklog/ulid/v2"}},
 	{folder: "reducer/state", pure: true, own: []string{"schema", "events"}},
 	{folder: "reducer", pure: true, own: []string{"schema", "schema/plan", "schema/nodeschema", "events", "reducer/state"}},
+	{folder: "reducer/outlook", own: []string{"schema", "events", "events/wire", "reducer/state", "reducer"}},
 	{folder: "reducer/loop", own: []string{"schema", "schema/plan", "events", "reducer/state", "reducer"}, others: []string{"github.com/oklog/ulid/v2"}},
 	{folder: "reducer/audit", own: []string{"schema", "schema/plan", "events", "reducer/state", "reducer", "reducer/loop"}},
 	{folder: "reducer/scheduler", own: []string{"schema", "events", "reducer/state"}},
