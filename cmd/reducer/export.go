@@ -45,6 +45,7 @@ func newExport() *cobra.Command {
 	e.source.add(c)
 	c.Flags().BoolVar(&e.decisions, "decisions", false, "print the recorded decision with each command")
 	c.Flags().StringVar(&e.contract, "contract", "", "print the commands of this `CONTRACT` only")
+	completeFlag(c, "contract", e.source.contracts)
 	c.Flags().Uint64Var(&e.from, "from", 0, "begin at this command `SEQ`uence")
 	c.Flags().Uint64Var(&e.to, "to", math.MaxInt64, "end at this command `SEQ`uence")
 	c.Flags().Lookup("to").DefValue = ""
