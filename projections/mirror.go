@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -76,11 +77,15 @@ const (
 //     fence): a writer that was replaced changes nothing more.
 //  4. It works on its own goroutine and holds up nobody. When it falls behind it
 //     forgets what waits, and reads the store again.
-//  5. The bucket may lose its end in a crash. Unless the writer before stopped
-//     in good order, the cursor is removed first, then every row is compared.
+//  5. The bucket may lose its end in a crash, and a damaged file can make the
+//     server lose any row without a word. So the first time in a process's life,
+//     and unless the writer before stopped in good order, the cursor is removed
+//     first, then every row is compared.
 type Mirror struct {
 	o    MirrorOptions
 	wake chan struct{}
+
+	compared atomic.Bool // every row, by this process
 
 	mu        sync.Mutex
 	asked     chan error // Open waits for a new session
@@ -271,6 +276,12 @@ func (m *Mirror) session(ctx, within context.Context, ask chan error) error {
 	defer m.follow(false)
 	if err := s.catchUp(s.compare); err != nil {
 		return err
+	}
+	if s.compare {
+		m.compared.Store(true)
+	}
+	if s.clean && s.wrong > 0 {
+		m.o.Log.Error("the bucket of the KV mirror was damaged: rows were not those of the store, and were written again", "rows", s.wrong)
 	}
 	for {
 		if err := s.step(); err != nil {

@@ -76,6 +76,11 @@ func (s *mirrorSession) catchUpFrom(from mark, compare bool) (next *mark, at sta
 		rows, err := rowsAt(state.NewReader(v), v, chunk)
 		if err == nil && compare {
 			rows, err = s.different(rows)
+			for i := range rows {
+				if rows[i].seq <= s.before {
+					s.wrong++
+				}
+			}
 		}
 		if err == nil {
 			err = s.write(rows)
@@ -200,6 +205,7 @@ func (s *mirrorSession) removeStale() (err error) {
 	if err != nil {
 		return err
 	}
+	s.wrong += len(stale)
 	if len(hashed) > 0 && s.m.o.Shards == 1 {
 		if err := knownHashes(state.NewReader(v), v, hashed); err != nil {
 			return err

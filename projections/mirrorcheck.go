@@ -156,6 +156,6 @@ func (c *mirrorCheck) others(v *View) error {
 }
 
 func mirrorFault(format, key string) error {
-	return fmt.Errorf("%w: the KV mirror: "+format+"; it is derived: stop the reducer, delete the stream %s (nats stream rm), and the next start writes it again",
-		ErrNotTheLog, key, wire.BucketStream)
+	return fmt.Errorf("%w: the KV mirror, stream %s: "+format+"; it is derived: start the reducer again, which compares every row and writes what differs",
+		ErrNotTheLog, wire.BucketStream, key)
 }

@@ -48,7 +48,10 @@ type mirrorSession struct {
 	js      jetstream.JetStream
 	inbox   string // gets acknowledgements
 	acks    *nats.Subscription
-	compare bool // the bucket may be anything: compare every row
+	compare bool   // the bucket may be anything: compare every row
+	clean   bool   // the writer before stopped in good order
+	before  uint64 // last command that the writer before has mirrored, if it did
+	wrong   int    // rows of up to it that comparing has written again
 
 	cursor   wire.Cursor
 	revision uint64 // of the cursor in the bucket: the fence
@@ -139,7 +142,10 @@ func (s *mirrorSession) claim(ctx context.Context) error {
 		return err
 	}
 	s.revision = revision
-	s.compare = found == nil || !found.Clean
+	if s.clean = found != nil && found.Clean; s.clean {
+		s.before = found.Seq
+	}
+	s.compare = !s.clean || !s.m.compared.Load()
 	claim := wire.Cursor{V: wire.RowVersion, Generation: s.m.o.Generation(), Writer: nuid.Next()}
 	if s.compare {
 		return s.writeCursor(claim, kvDelete)

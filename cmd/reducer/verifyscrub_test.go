@@ -75,7 +75,7 @@ func TestScrubFinds(t *testing.T) {
 				return err
 			})
 		}},
-		{"the mirror lacks a row", []string{"KV mirror: it lacks"}, func(t *testing.T, data, _ string) {
+		{"the mirror lacks a row", []string{"KV mirror, stream KV_aiws: it lacks"}, func(t *testing.T, data, _ string) {
 			changeBucket(t, data, func(kv jetstream.KeyValue, key string) error { return kv.Delete(t.Context(), key) })
 		}},
 		{"the log is damaged and the archive is not", []string{"block 1", "is in order up to block", "reducer import " /* the way out */}, func(t *testing.T, data, _ string) {
