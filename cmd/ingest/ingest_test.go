@@ -19,14 +19,18 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
 
-// startServer runs a NATS server and gives its URL. limit bounds the inbox, in
+// startServer runs a NATS server, for everybody or for users with passwords. limit bounds the inbox, in
 // messages; 0 is no limit; below 0 there is no inbox.
-func startServer(t *testing.T, limit int64) (*nats.Conn, jetstream.JetStream) {
+func startServer(t *testing.T, limit int64, users ...*server.User) (*nats.Conn, jetstream.JetStream) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true})
+	o := &server.Options{Host: "127.0.0.1", Port: -1, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true}
+	if len(users) > 0 {
+		o.Users = append(users, &server.User{Username: "all", Password: "x"})
+	}
+	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +42,7 @@ func startServer(t *testing.T, limit int64) (*nats.Conn, jetstream.JetStream) {
 	if !s.ReadyForConnections(10 * time.Second) {
 		t.Fatal("the server does not start")
 	}
-	conn, err := nats.Connect(s.ClientURL())
+	conn, err := nats.Connect(s.ClientURL(), nats.UserInfo("all", "x"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -252,6 +256,26 @@ func TestFullInboxOrder(t *testing.T) {
 		case <-time.After(30 * time.Second):
 			t.Fatalf("%d of %d were stored", n, count)
 		}
+	}
+}
+
+// A user who may publish as one principal and may not ask about the inbox gets
+// everything in, and is told soon what it may not.
+func TestRestrictedUser(t *testing.T) {
+	conn, stream := startServer(t, 0, &server.User{Username: "p", Password: "x", Permissions: &server.Permissions{
+		Publish: &server.SubjectPermission{Allow: []string{"aiws.cmd.c.p.*"}}, Subscribe: &server.SubjectPermission{Allow: []string{"_INBOX.>"}},
+	}})
+	url := strings.Replace(conn.ConnectedUrl(), "nats://", "nats://p:x@", 1)
+	code, out, stderr := ingest(t, []string{start("p", 1), start("p", 2), start("p", 3)}, "--nats", url)
+	if code != 0 || out != "3 commands published\n" {
+		t.Errorf("code %d, %s%s", code, out, stderr)
+	}
+	code, _, stderr = ingest(t, []string{start("p", 4), start("q", 5)}, "--nats", url)
+	if code != exit.Failure || !strings.Contains(stderr, "1 of 2 published") || !strings.Contains(stderr, "line 2: publish to aiws.cmd.c.q.startRun") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	if info, err := stream.Stream(t.Context(), "AIWS_INBOX_0"); err != nil || info.CachedInfo().State.Msgs != 4 {
+		t.Errorf("the inbox: %v, %v", info, err)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -98,7 +99,7 @@ func (p *publisher) deliver(ctx context.Context, msg *nats.Msg) error {
 			p.full = true
 			fmt.Fprintf(p.stderr, "ingest: the inbox is full, waiting (%v)\n", err)
 		case isFull(err):
-		case !p.temporary(err), time.Since(began) > p.timeout:
+		case !p.temporary(msg.Subject, err), time.Since(began) > p.timeout:
 			return p.explain(msg, err)
 		}
 		select {
@@ -125,20 +126,21 @@ func (p *publisher) once(ctx context.Context, msg *nats.Msg, try int) error {
 }
 
 // temporary says whether the same command may be stored a little later.
-func (p *publisher) temporary(err error) bool {
+func (p *publisher) temporary(subject string, err error) bool {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return p.refusal() == nil
+		return p.refusal(subject) == nil
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
 		return p.met
 	}
 	return errors.Is(err, nats.ErrDisconnected) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, nats.ErrReconnectBufExceeded)
 }
 
-// refusal is what the server says about publishing where this user may not. It
-// says so beside the answers.
-func (p *publisher) refusal() error {
-	if err := p.conn.LastError(); errors.Is(err, nats.ErrPermissionViolation) {
+// refusal is what the server says about publishing to a subject where this user
+// may not, or nil. It says so beside the answers, and of other subjects too.
+func (p *publisher) refusal(subject string) error {
+	err := p.conn.LastError()
+	if errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), `"`+subject+`"`) {
 		return err
 	}
 	return nil
@@ -149,7 +151,7 @@ func (p *publisher) explain(msg *nats.Msg, err error) error {
 	case errors.Is(err, jetstream.ErrNoStreamResponse):
 		return p.flags.Explain(err, "")
 	case errors.Is(err, context.DeadlineExceeded):
-		if refused := p.refusal(); refused != nil {
+		if refused := p.refusal(msg.Subject); refused != nil {
 			return fmt.Errorf("publish to %s: %w", msg.Subject, refused)
 		}
 		return fmt.Errorf("the inbox did not acknowledge within %s: %w", p.timeout, err)

@@ -55,7 +55,7 @@ func (p *publisher) together(ctx context.Context, window []outgoing) []outgoing 
 	var missing []outgoing
 	passed := false // a later command was stored, and this one refused
 	for i := range window {
-		stored, err := p.stored(ctx, acks[i])
+		stored, err := p.stored(ctx, window[i].msg.Subject, acks[i])
 		if stored {
 			p.published++
 			passed = passed || len(missing) > 0
@@ -73,7 +73,7 @@ func (p *publisher) together(ctx context.Context, window []outgoing) []outgoing 
 }
 
 // stored waits for an acknowledgement, until it comes or cannot come any more.
-func (p *publisher) stored(ctx context.Context, ack jetstream.PubAckFuture) (bool, error) {
+func (p *publisher) stored(ctx context.Context, subject string, ack jetstream.PubAckFuture) (bool, error) {
 	if ack == nil {
 		return false, nil
 	}
@@ -92,7 +92,7 @@ func (p *publisher) stored(ctx context.Context, ack jetstream.PubAckFuture) (boo
 		case <-ctx.Done():
 			return false, ctx.Err()
 		case <-look.C:
-			if err := p.refusal(); err != nil {
+			if err := p.refusal(subject); err != nil {
 				return false, err
 			}
 		}
