@@ -20,6 +20,8 @@ func TestHTTP(t *testing.T) {
 		"/healthz": "ready",
 		"/readyz":  "ready",
 		"/metrics": `aiws_commands_total{code="",outcome="accepted"} 16`,
+
+		"/metrics?": "aiws_log_passed_timestamp_seconds ",
 	} {
 		response, err := http.Get("http://" + address + path)
 		if err != nil {

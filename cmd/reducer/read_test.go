@@ -93,7 +93,7 @@ func TestReplayTo(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := must(t, 0, "reducer", "replay", "--data", data, "--to", fmt.Sprint(seq))
+		got := must(t, 0, "reducer", "replay", "--json", "--data", data, "--to", fmt.Sprint(seq))
 		at := strings.Index(got, `{"commands":`)
 		documents := strings.SplitAfter(want, "\n")[len(part):]
 		if got[:at] != strings.Join(documents[:len(documents)-2], "") {
@@ -104,11 +104,11 @@ func TestReplayTo(t *testing.T) {
 			t.Errorf("after %d: %s, fold says %s", seq, tail, digest)
 		}
 	}
-	before := must(t, 0, "reducer", "replay", "--data", data, "--at", "2026-01-01T00:00:00Z")
+	before := must(t, 0, "reducer", "replay", "--json", "--data", data, "--at", "2026-01-01T00:00:00Z")
 	if !strings.HasPrefix(before, `{"commands":0,`) {
 		t.Errorf("before all:\n%s", before)
 	}
-	now := must(t, 0, "reducer", "replay", "--data", data, "--at", fmt.Sprint(time.Now().UnixMilli()))
+	now := must(t, 0, "reducer", "replay", "--json", "--data", data, "--at", fmt.Sprint(time.Now().UnixMilli()))
 	if !strings.Contains(now, `{"commands":19,`) {
 		t.Errorf("now:\n%s", now)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/natsflags"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/ui"
 	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer/audit"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
@@ -37,8 +39,9 @@ func newReplay() *cobra.Command {
 		Long: "Replay folds the whole log of a stopped reducer into a new store, compares every row with the old store,\n" +
 			"and puts the new one in its place. Exit code 3 says that they differed: the new one is in place then, and\n" +
 			"the old one is kept beside it.\n\n" +
-			"With --to or --at it changes nothing and prints the documents of the named projections as they were after\n" +
-			"that command, or before the first command that came later, and their digest.\n\n" +
+			"With --to or --at it changes nothing and prints the named projections as they were after that command, or\n" +
+			"before the first command that came later, as show prints them, and their digest. With --json it prints the\n" +
+			"documents, a line each: the lines that the digest covers.\n\n" +
 			"The log is in the data directory, or on the server that --nats names.",
 		Example: cli.Example(
 			"reducer replay --data aiws-data",
@@ -94,7 +97,8 @@ func (r *replaying) openLog(ctx context.Context, looking bool) (*openedLog, erro
 	return log, nil
 }
 
-// look prints the state as it was.
+// look prints the state as it was: as tables, or with --json as the lines that
+// the digest covers.
 func (r *replaying) look(c *cobra.Command, log *openedLog) error {
 	return inScratch(func(scratch *projections.Store) error {
 		walk := audit.Walk{Store: scratch, Until: r.until}
@@ -102,17 +106,51 @@ func (r *replaying) look(c *cobra.Command, log *openedLog) error {
 		if err != nil {
 			return err
 		}
-		out := bufio.NewWriter(c.OutOrStdout())
-		if err := audit.WriteDocuments(out, scratch); err != nil {
-			return err
-		}
 		digest, err := audit.Digest(scratch)
 		if err != nil {
+			return err
+		}
+		if !cli.JSON(c) {
+			if err := printState(c, scratch); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "after %d commands, the last one %d\n%s  state digest\n", summary.Commands, summary.Last, digest)
+			return err
+		}
+		out := bufio.NewWriter(c.OutOrStdout())
+		if err := audit.WriteDocuments(out, scratch); err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "{\"commands\":%d,\"lastCommand\":%d,\"stateDigest\":%q}\n", summary.Commands, summary.Last, digest)
 		return out.Flush()
 	})
+}
+
+// printState prints the documents of the named projections as show does, a table
+// each.
+func printState(c *cobra.Command, rows state.Rows) error {
+	reader := state.NewReader(rows)
+	for _, projection := range state.Named {
+		v, shown := newView(c, projection, true), 0
+		var failed error
+		err := reader.Documents(projection, "", "", func(d *state.Document) bool {
+			shown++
+			failed = v.row(d.Contract, &wire.Document{Key: d.Key, Row: json.RawMessage(d.Value)})
+			return failed == nil
+		})
+		if err := errors.Join(err, failed); err != nil {
+			return err
+		}
+		if shown == 0 {
+			continue
+		}
+		fmt.Fprintln(c.OutOrStdout(), projection)
+		if err := v.end(); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.OutOrStdout())
+	}
+	return nil
 }
 
 // until says that a command came after the moment that is asked for.

@@ -80,6 +80,8 @@ var (
 	commandMetric  = prometheus.NewDesc("aiws_command_sequence", "Last command that is folded into the store.", nil, nil)
 	mirrorMetric   = prometheus.NewDesc("aiws_mirror_lag_blocks", "Blocks that the KV mirror is behind the store.", nil, nil)
 	archiveMetric  = prometheus.NewDesc("aiws_archive_lag_blocks", "Blocks that the archive is behind the store.", nil, nil)
+	passedMetric   = prometheus.NewDesc("aiws_log_passed_timestamp_seconds", "When the whole log was last read through and found in order; 0 is not yet.", nil, nil)
+	missingMetric  = prometheus.NewDesc("aiws_archive_missing_blocks", "Damaged blocks of the archive that are being written again.", nil, nil)
 	reservedMetric = prometheus.NewDesc("aiws_exposure_reserved", "What unsettled attempts reserve, rounded, of the first thousand ledgers.",
 		[]string{"contract"}, nil)
 	unknownMetric = prometheus.NewDesc("aiws_exposure_unknown", "What UNKNOWN attempts reserve, rounded, of the first thousand ledgers.",
@@ -89,7 +91,7 @@ var (
 // Describe implements prometheus.Collector.
 func (c *reading) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyMetric, phaseMetric, termsMetric, logMetric, commandMetric, mirrorMetric, archiveMetric, reservedMetric, unknownMetric,
+		readyMetric, phaseMetric, termsMetric, logMetric, commandMetric, mirrorMetric, archiveMetric, passedMetric, missingMetric, reservedMetric, unknownMetric,
 	} {
 		out <- d
 	}
@@ -111,8 +113,11 @@ func (c *reading) Collect(out chan<- prometheus.Metric) {
 	gauge(logMetric, float64(info.LogSeq))
 	gauge(commandMetric, float64(info.CommandSeq))
 	gauge(mirrorMetric, lag(info.LogSeq, c.daemon.mirror.Info().Block))
+	gauge(passedMetric, c.daemon.scrub.passedAt())
 	if c.daemon.archive != nil {
-		gauge(archiveMetric, float64(c.daemon.archive.Status().Lag))
+		archive := c.daemon.archive.Status()
+		gauge(archiveMetric, float64(archive.Lag))
+		gauge(missingMetric, float64(archive.Missing))
 	}
 	if err := c.exposure(gauge); err != nil {
 		c.daemon.o.Log.Debug("metrics: the store cannot be read now", "error", err)

@@ -172,6 +172,17 @@ func (s *scrubber) status() *wire.ScrubStatus {
 	return answer
 }
 
+// passedAt is when the whole log was last found in order, in seconds since 1970;
+// 0 is not yet.
+func (s *scrubber) passedAt() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.passed.IsZero() {
+		return 0
+	}
+	return float64(s.passed.UnixMilli()) / 1000
+}
+
 // wait waits for a while, or until ctx ends.
 func wait(ctx context.Context, d time.Duration) {
 	select {
