@@ -182,7 +182,6 @@ type copied struct {
 	at     uint64 // block of the archive that was read last
 	same   uint64 // blocks that both have
 	next   func() (uint64, []byte, error, bool)
-	stop   func()
 	failed bool // the archive is not compared any further
 }
 

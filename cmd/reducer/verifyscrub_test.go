@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,6 +78,20 @@ func TestScrubFinds(t *testing.T) {
 		}},
 		{"the mirror lacks a row", []string{"KV mirror, stream KV_aiws: it lacks"}, func(t *testing.T, data, _ string) {
 			changeBucket(t, data, func(kv jetstream.KeyValue, key string) error { return kv.Delete(t.Context(), key) })
+		}},
+		{"the archive is of another log", []string{"block 1: the archive", "has another one than the log", "reducer diff"}, func(t *testing.T, data, _ string) {
+			export := writeFile(t, "export", must(t, 0, "reducer", "export", "--decisions", "--data", data))
+			if err := os.RemoveAll(data); err != nil {
+				t.Fatal(err)
+			}
+			must(t, 0, "reducer", "import", export, "--data", data)
+		}},
+		{"the log is older than the archive", []string{"the log ends at block 1", "restore it from the archive"}, func(t *testing.T, data, _ string) {
+			older := filepath.Join(t.TempDir(), "older")
+			must(t, 0, "reducer", "import", data, "--until", "1", "--data", older)
+			if err := errors.Join(os.RemoveAll(data), os.Rename(older, data)); err != nil {
+				t.Fatal(err)
+			}
 		}},
 		{"the log is damaged and the archive is not", []string{"block 1", "is in order up to block", "reducer import " /* the way out */}, func(t *testing.T, data, _ string) {
 			files, err := filepath.Glob(filepath.Join(data, "jetstream", "*", "streams", "AIWS_LOG_0", "msgs", "*.blk"))
