@@ -274,7 +274,11 @@ func (m *Mirror) session(ctx, within context.Context, ask chan error) error {
 	}
 	defer s.close()
 	defer m.follow(false)
-	if err := s.catchUp(s.compare); err != nil {
+	err = s.catchUp(s.compare)
+	if errors.Is(err, errForgets) {
+		err = s.remake(s.ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if s.compare {

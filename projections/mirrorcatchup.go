@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
@@ -267,20 +268,27 @@ func (s *mirrorSession) eachKey(f func(key string) error) error {
 	if err != nil {
 		return fmt.Errorf("list the bucket's keys: %w", err)
 	}
-	var failed error
-	for key := range keys.Keys() { // to the end also after an error, or the lister would hang
-		if failed == nil && s.stopping() {
-			failed = errStopping
-		}
-		if failed == nil {
-			failed = f(key)
-		}
-		if failed != nil {
-			cancel()
+	for {
+		select {
+		case key, ok := <-keys.Keys():
+			if !ok {
+				return context.Cause(s.ctx)
+			}
+			if s.stopping() {
+				return errStopping
+			}
+			if err := f(key); err != nil {
+				return err
+			}
+		case <-time.After(s.m.o.Limits.Answer):
+			return errForgets
 		}
 	}
-	return errors.Join(failed, context.Cause(s.ctx))
 }
+
+// errForgets: the server counts keys that it does not give. A damaged file makes
+// it do so.
+var errForgets = errors.New("the server does not give all keys of the bucket")
 
 var errStopping = errors.New("stopping")
 

@@ -106,12 +106,27 @@ func (s *mirrorSession) open() (err error) {
 	if err != nil || !damaged {
 		return err
 	}
+	return s.begin(ctx)
+}
+
+// begin deletes a damaged bucket and makes it anew.
+func (s *mirrorSession) begin(ctx context.Context) error {
 	s.m.o.Log.Error("the bucket of the KV mirror is damaged: it was deleted and is made again from the store", "stream", wire.BucketStream)
 	if err := s.js.DeleteStream(ctx, wire.BucketStream); err != nil {
 		return fmt.Errorf("delete the damaged bucket: %w", err)
 	}
 	s.cursor = wire.Cursor{}
 	return s.claim(ctx)
+}
+
+// remake makes a damaged bucket anew and fills it.
+func (s *mirrorSession) remake(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.m.o.Limits.Answer)
+	defer cancel()
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	return s.catchUp(true)
 }
 
 // forgets says whether the bucket does not have the cursor that was just
