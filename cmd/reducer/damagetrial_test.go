@@ -77,6 +77,9 @@ func (x *trial) run(t *testing.T, h *history, dir string) (outcome, error) {
 	}
 	defer s.end()
 	if !s.untilReady() {
+		if !s.hasEnded() {
+			return silent, fmt.Errorf("it neither serves nor stops: %s", s.stderr)
+		}
 		return x.judgeEnd(s)
 	}
 	if err := x.ask(t, h, s); err != nil {
@@ -274,7 +277,7 @@ func (s *quiet) hasEnded() bool {
 
 // untilReady waits until it takes commands, or has ended.
 func (s *quiet) untilReady() bool {
-	for !s.hasEnded() {
+	for deadline := time.Now().Add(40 * time.Second); !s.hasEnded() && time.Now().Before(deadline); {
 		if _, rest, ok := strings.Cut(s.out.String(), "ready "); ok {
 			s.url, _, ok = strings.Cut(rest, "\n")
 			return ok
