@@ -87,18 +87,29 @@ type Block struct {
 	Hash    [sha256.Size]byte // what the next block names as PrevBlockHash
 }
 
+// headerRoom is what a header line takes, usually. The lines are written behind
+// so much room, so that the block need not be copied when it is sealed.
+const headerRoom = 1 << 10
+
 // Builder collects the commands of one block.
 type Builder struct {
-	header Header
-	lines  []byte
+	header  Header
+	text    []byte // headerRoom bytes, then the lines
+	records []span // of text
 }
+
+// span is a part of a text.
+type span struct{ from, to int }
 
 // NewBlock starts a block. The caller sets what it knows of the header: the
 // versions, counts, sequences and hashes are filled in here.
-func NewBlock(h Header) *Builder {
+func NewBlock(h Header) *Builder { return NewBlockOf(h, 0) }
+
+// NewBlockOf is NewBlock for a block whose lines will take about size bytes.
+func NewBlockOf(h Header, size int) *Builder {
 	h.FormatVersion, h.StateHashVersion = FormatVersion, StateHashVersion
 	h.Commands, h.FirstCommandSeq, h.LastCommandSeq = 0, 0, 0
-	return &Builder{header: h}
+	return &Builder{header: h, text: make([]byte, headerRoom, headerRoom+size)}
 }
 
 // Add appends one command with its sealed decision.
@@ -108,28 +119,49 @@ func (b *Builder) Add(m *Message, d *Decision) {
 	}
 	b.header.LastCommandSeq = m.Seq
 	b.header.Commands++
-	b.lines = append(appendMessage(b.lines, m), '\n')
-	b.lines = append(d.Append(b.lines), '\n')
+	b.text = append(appendMessage(b.text, m), '\n')
+	from := len(b.text)
+	b.text = d.Append(b.text)
+	b.records = append(b.records, span{from, len(b.text)})
+	b.text = append(b.text, '\n')
+}
+
+// Record is the decision record of command i of the block as it stands there.
+// It must not be changed.
+func (b *Builder) Record(i int) []byte {
+	at := b.records[i]
+	return b.text[at.from:at.to:at.to]
 }
 
 // Size is the length of the block so far, in bytes, without its header.
-func (b *Builder) Size() int { return len(b.lines) }
+func (b *Builder) Size() int { return len(b.text) - headerRoom }
 
 // Commands is the number of commands so far.
 func (b *Builder) Commands() int { return int(b.header.Commands) }
 
-// Seal completes the block and returns its bytes and its hash.
+// Seal completes the block and returns its bytes and its hash. Nothing may be
+// added afterwards.
 func (b *Builder) Seal(stateHash [sha256.Size]byte) ([]byte, [sha256.Size]byte) {
-	content := sha256.Sum256(b.lines)
+	content := sha256.Sum256(b.text[headerRoom:])
 	h := b.header
 	h.StateHash, h.Checksum = hex.EncodeToString(stateHash[:]), hex.EncodeToString(content[:])
 	line := headerLine{Header: &h, first: int64(h.FirstCommandSeq), last: int64(h.LastCommandSeq)}
-	data := append(schema.AppendRecord(make([]byte, 0, 1024+len(b.lines)), &line), '\n')
-	at, _ := checksumAt(data) // it was just written
-	sum := sha256.Sum256(data)
-	hex.Encode(data[at:], sum[:])
-	hash := sha256.Sum256(data)
-	return append(data, b.lines...), hash
+	head := append(schema.AppendRecord(make([]byte, 0, headerRoom), &line), '\n')
+	at, _ := checksumAt(head) // it was just written
+	sum := sha256.Sum256(head)
+	hex.Encode(head[at:], sum[:])
+	return b.behind(head), sha256.Sum256(head)
+}
+
+// behind puts the lines behind the header, without copying them if it fits into
+// the room before them.
+func (b *Builder) behind(head []byte) []byte {
+	if len(head) > headerRoom {
+		return append(head, b.text[headerRoom:]...)
+	}
+	from := headerRoom - len(head)
+	copy(b.text[from:], head)
+	return b.text[from:]
 }
 
 // checksumAt is where the digits of the checksum are in a header line. A quoted

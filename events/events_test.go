@@ -169,3 +169,28 @@ func TestBareFormat(t *testing.T) {
 		t.Errorf("damaged: %v", err)
 	}
 }
+
+// A header longer than the room before the lines makes the same block, and the
+// records are those that stand in it.
+func TestBuilderRoom(t *testing.T) {
+	d, m := decisions(), messages()
+	for _, build := range []string{"b", strings.Repeat("a long name of a build ", 100)} {
+		b := events.NewBlockOf(events.Header{Build: build, Shards: 1, PrevBlockHash: events.ZeroHash}, 10)
+		for _, name := range []string{"accepted", "rejected"} {
+			b.Add(m[name], d[name])
+		}
+		data, hash := b.Seal([32]byte{})
+		block, err := events.ParseBlock(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if block.Header.Build != build || block.Hash != hash || b.Commands() != len(block.Entries) {
+			t.Errorf("the block reads %+v", block.Header)
+		}
+		for i := range block.Entries {
+			if got := string(b.Record(i)); got != string(block.Entries[i].Record) || got != string(block.Entries[i].Decision.Append(nil)) {
+				t.Errorf("record %d is %s", i, got)
+			}
+		}
+	}
+}

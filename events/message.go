@@ -52,7 +52,7 @@ func appendBytes(dst []byte, name string, value []byte) []byte {
 	dst = append(append(dst, '"'), name...)
 	if isText(value) {
 		dst = append(dst, `":`...)
-		return schema.AppendString(dst, string(value))
+		return schema.AppendString(dst, value)
 	}
 	dst = append(dst, `Base64":"`...)
 	dst = base64.StdEncoding.AppendEncode(dst, value)
@@ -67,15 +67,19 @@ func isText(value []byte) bool {
 	}
 	escapes := 0
 	for _, c := range value {
-		switch {
-		case c < ' ':
-			escapes += len(`\u0000`) - 1
-		case c == '"' || c == '\\':
-			escapes++
-		}
+		escapes += int(escape[c])
 	}
 	return 3*escapes <= len(value)+16
 }
+
+// escape has how much longer a byte is, at the most, in a JSON string.
+var escape = func() (longer [256]uint8) {
+	for c := range ' ' {
+		longer[c] = uint8(len(`\u0000`) - 1)
+	}
+	longer['"'], longer['\\'] = 1, 1
+	return longer
+}()
 
 // appendIDs writes the header: "id" for the usual single value, "ids" for a
 // header given several times or whose value is not written as text (base64 each).

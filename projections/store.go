@@ -91,7 +91,7 @@ func (o StoreOptions) withDefaults() StoreOptions {
 		o.CacheBytes = 32 << 20
 	}
 	if o.MemBytes == 0 {
-		o.MemBytes = 32 << 20
+		o.MemBytes = 16 << 20
 	}
 	if o.FlushEvery == 0 {
 		o.FlushEvery = 10 * time.Second
@@ -386,3 +386,4 @@ func (s *Store) readCursor(from pebble.Reader) (state.Cursor, error) {
 	}
 	return decodeCursor(bytes.Clone(value))
 }
+

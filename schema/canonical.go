@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -50,10 +51,30 @@ func canonical(raw []byte, n numbers) ([]byte, error) {
 func Unquote(dst, quoted []byte) ([]byte, error) { return jsontext.AppendUnquote(dst, quoted) }
 
 // AppendString appends s as a canonical JSON string. Bytes that are not UTF-8 become U+FFFD.
-func AppendString(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s)
-	return dst
+func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
+	quoted, from := append(dst, '"'), 0
+	for i := range len(s) {
+		c := s[i]
+		switch {
+		case isPlain[c]:
+		case c == '"' || c == '\\':
+			quoted = append(append(quoted, s[from:i]...), '\\')
+			from = i
+		default:
+			dst, _ = jsontext.AppendQuote(dst, s)
+			return dst
+		}
+	}
+	return append(append(quoted, s[from:]...), '"')
 }
+
+// isPlain has the ASCII characters that stand for themselves in a JSON string.
+var isPlain = func() (plain [256]bool) {
+	for c := byte(' '); c < utf8.RuneSelf; c++ {
+		plain[c] = c != '"' && c != '\\'
+	}
+	return plain
+}()
 
 // checkJSON makes the checks of RULES 2.1, whatever the text means; n relaxes those about numbers. It walks the whole text,
 // token by token, and serves where a text is refused or not canonical, not on the ordinary path.

@@ -318,3 +318,22 @@ func FuzzCanonical(f *testing.F) {
 		}
 	})
 }
+
+// The quick way of AppendString writes what the library writes, whatever the
+// bytes and wherever they stand.
+func TestAppendStringAgrees(t *testing.T) {
+	texts := []string{"", "plain", `a "quoted" \ path`, "zwölf", "bad \xff byte", "line\nfeed", "\x7f", `"`, `\\`, strings.Repeat(`{"a":1}`, 50)}
+	for c := range 256 {
+		b := string([]byte{byte(c)})
+		texts = append(texts, b, "x"+b, b+"x", `"`+b, "é"+b+`"`)
+	}
+	for _, text := range texts {
+		want, _ := jsontext.AppendQuote([]byte("["), text)
+		if got := AppendString([]byte("["), text); string(got) != string(want) {
+			t.Errorf("string %q is written %s, want %s", text, got, want)
+		}
+		if got := AppendString([]byte("["), []byte(text)); string(got) != string(want) {
+			t.Errorf("bytes %q are written %s, want %s", text, got, want)
+		}
+	}
+}

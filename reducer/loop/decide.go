@@ -141,7 +141,7 @@ func (t *Term) stampOK(c *Command) bool {
 }
 
 func (t *Term) newBlock() *block {
-	return &block{builder: events.NewBlock(events.Header{
+	header := events.Header{
 		RulesVersion:  t.o.RulesVersion,
 		Generation:    t.generation,
 		Writer:        t.writer,
@@ -150,7 +150,8 @@ func (t *Term) newBlock() *block {
 		Shards:        t.o.Shards,
 		Time:          strconv.FormatInt(t.o.Clock.Now().UnixMilli(), 10),
 		PrevBlockHash: hex.EncodeToString(t.last.BlockHash[:]),
-	})}
+	}
+	return &block{builder: events.NewBlockOf(header, t.room)}
 }
 
 // seal closes the open block: from here on its bytes are what they are, however
@@ -166,6 +167,7 @@ func (t *Term) seal() *block {
 	stateHash := t.state.Hash()
 	var hash [32]byte
 	b.data, hash = b.builder.Seal(stateHash)
+	t.room = max(b.builder.Size(), t.room-t.room/8) // the next one is about as large
 	b.cursor = state.Cursor{
 		LogSeq: seq, CommandSeq: b.commands[len(b.commands)-1].Seq, Generation: t.generation,
 		BlockHash: hash, StateHash: stateHash,

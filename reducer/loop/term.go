@@ -31,6 +31,7 @@ type Term struct {
 	write  *write    // the append under way, the only one
 	stored *block    // known to be on the log, not folded yet
 	limit  int       // commands of the next block; lower after a refusal as too large
+	room   int       // bytes that the next block is made for
 
 	inbox   purger
 	pins    pins
@@ -258,7 +259,7 @@ func (t *Term) reply(b *block) {
 	replies := t.session.Replies()
 	for i, d := range b.decisions {
 		if to := b.commands[i].Reply; to != "" {
-			replies.Reply(to, d.Append(nil), d.Final())
+			replies.Reply(to, b.builder.Record(i), d.Final())
 		}
 	}
 }
