@@ -138,7 +138,49 @@ func (t *Term) newDecider() Decider {
 type pins struct {
 	term    *Term
 	checked map[pinKey]bool
-	err     error // the term must end with it, and what was decided is dropped
+	stored  map[pinKey]*storedPin // of blocks that this term stored; not checked yet
+	bytes   int                   // of the plans put into stored since it was emptied
+	err     error                 // the term must end with it, and what was decided is dropped
+}
+
+// storedPin is an event that this term wrote to the log.
+type storedPin struct {
+	commandSeq uint64
+	event      *plan.Row
+}
+
+// maxStored bounds the plans in memory, in bytes; others are read from the log.
+const maxStored = 8 << 20
+
+// remember keeps what a stored block pins: its events are known, and the log
+// need not be read for the first use of their plans.
+func (p *pins) remember(b *block) {
+	for _, d := range b.decisions {
+		e := pinnedBy(d)
+		if e == nil {
+			continue
+		}
+		size := len(e.Envelope) + len(e.Identity) + len(e.Params)
+		if p.bytes += size; p.bytes > maxStored {
+			clear(p.stored)
+			p.bytes = size
+		}
+		p.stored[pinKey{d.Contract, e.RunID, e.PlanID}] = &storedPin{d.CommandSeq, PinOfEvent(e)}
+	}
+}
+
+// rehydrate gives a plan back from its row and the event that pinned it.
+func (p *pins) rehydrate(ctx context.Context, s *state.State, key pinKey) error {
+	if known := p.stored[key]; known != nil {
+		delete(p.stored, key)
+		row, ok := s.Plan(key.contract, key.runID, key.planID)
+		if ok && row.PinnedSequence == known.commandSeq && s.Err() == nil {
+			_, err := plan.Rehydrate(PinOfRow(key.runID, key.planID, &row), known.event, key.runID, key.planID)
+			return err
+		}
+	}
+	_, err := Rehydrate(ctx, p.term.session.Log(), s, key.contract, key.runID, key.planID)
+	return err
 }
 
 type pinKey struct{ contract, runID, planID string }
@@ -166,7 +208,7 @@ func (p *pins) check(s *state.State, key pinKey) error {
 	t := p.term
 	ctx, cancel := context.WithTimeout(t.grace, t.o.Limits.Append)
 	defer cancel()
-	_, cause := Rehydrate(ctx, t.session.Log(), s, key.contract, key.runID, key.planID)
+	cause := p.rehydrate(ctx, s, key)
 	if !isCorrupt(cause) {
 		return cause
 	}

@@ -501,3 +501,42 @@ func TestPinIsCheckedOnce(t *testing.T) {
 		t.Errorf("the log was asked again: %v", err)
 	}
 }
+
+// TestStoredPinIsKnown: what this term itself pinned is compared with the event
+// in memory, and its row is held against that as strictly as against the log.
+func TestStoredPinIsKnown(t *testing.T) {
+	for _, damage := range []bool{false, true} {
+		p := newPlanned(t, runPlan)
+		o := p.options()
+		o.CacheRows = 1 // rows are read from the store again
+		term := p.term(t, o)
+		p.say(t, "pin-plan fresh", "")
+		if err := drain(t, term); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 { // others push the row out of the cache
+			p.say(t, "admit q", "")
+			if err := drain(t, term); err != nil {
+				t.Fatal(err)
+			}
+		}
+		term.pins.checked[pinKey{"c", "r", runPlan}] = true
+		if !damage {
+			p.readErr = errNoAnswer
+		} else {
+			row := p.row(t, "r", "fresh")
+			row.Value = bytes.Replace(row.Value, []byte(`{"`), []byte(`{!`), 1)
+			p.store.rows.Commit([]state.Change{*row})
+		}
+		p.say(t, "activate-plan fresh expected="+runPlan, "")
+		if err := drain(t, term); err != nil {
+			t.Errorf("damage %v: %v", damage, err)
+		}
+		if said := strings.Contains(p.logs.String(), "made anew from the log"); said != damage {
+			t.Errorf("damage %v: the log says\n%s", damage, p.logs)
+		}
+		if len(term.pins.stored) > 0 {
+			t.Error("a plan that was checked is kept")
+		}
+	}
+}

@@ -54,7 +54,7 @@ func NewTerm(ctx context.Context, o Options, session Session, store Store, earli
 		limit: o.Limits.BlockCommands,
 	}
 	t.grace, t.end = graceful(ctx, o.Clock, o.Limits.Grace)
-	t.pins = pins{term: t, checked: map[pinKey]bool{}}
+	t.pins = pins{term: t, checked: map[pinKey]bool{}, stored: map[pinKey]*storedPin{}}
 	o.Status.newTerm(t.writer)
 	return t, nil
 }
@@ -234,6 +234,7 @@ func (t *Term) fold(b *block) error {
 		return fmt.Errorf("%w: %w", ErrStore, err)
 	}
 	t.state.Committed()
+	t.pins.remember(b)
 	t.o.Status.moved(b.cursor)
 	t.inbox.decided(b)
 	if t.o.Hooks.Folded != nil {
