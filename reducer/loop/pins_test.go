@@ -525,7 +525,7 @@ func TestStoredPinIsKnown(t *testing.T) {
 			p.readErr = errNoAnswer
 		} else {
 			row := p.row(t, "r", "fresh")
-			row.Value = bytes.Replace(row.Value, []byte(`{"`), []byte(`{!`), 1)
+			row.Value = bytes.Replace(row.Value, []byte("sha256:4"), []byte("sha256:5"), 1)
 			p.store.rows.Commit([]state.Change{*row})
 		}
 		p.say(t, "activate-plan fresh expected="+runPlan, "")
