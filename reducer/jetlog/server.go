@@ -89,7 +89,9 @@ func (s *Server) start() (err error) {
 	}
 	s.log.reset()
 	running.SetLoggerV2(s.log, false, false, false)
-	running.Start()
+	if err := s.begin(running); err != nil {
+		return err
+	}
 	err = s.log.fatal()
 	if err == nil && !running.ReadyForConnections(startPatience) {
 		err = errors.New("it did not start in time")
