@@ -38,6 +38,7 @@ type MirrorLimits struct {
 	Answer time.Duration // of the server to a batch, 10 s
 	Retry  time.Duration // pause after an error, 1 s
 	Grace  time.Duration // for what waits when the mirror stops, 2 s
+	Gather time.Duration // pause after many rows, 100 ms: how old a row may be under load
 }
 
 func (l MirrorLimits) withDefaults() MirrorLimits {
@@ -55,6 +56,7 @@ func (l MirrorLimits) withDefaults() MirrorLimits {
 	set(&l.Answer, 10*time.Second)
 	set(&l.Retry, time.Second)
 	set(&l.Grace, 2*time.Second)
+	set(&l.Gather, 100*time.Millisecond)
 	return l
 }
 
@@ -288,12 +290,16 @@ func (m *Mirror) session(ctx, within context.Context, ask chan error) error {
 		m.o.Log.Error("the bucket of the KV mirror was damaged: rows were not those of the store, and were written again", "rows", s.wrong)
 	}
 	for {
-		if err := s.step(); err != nil {
+		rows, err := s.step()
+		if err != nil {
 			return err
 		}
 		m.setInfo(mirrorLive, s.cursor, nil)
 		if ctx.Err() != nil {
 			return s.finish()
+		}
+		if rows >= manyRows {
+			s.gather()
 		}
 		select {
 		case <-ctx.Done():

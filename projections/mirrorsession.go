@@ -34,6 +34,9 @@ const (
 	windowBytes = 1 << 20
 )
 
+// manyRows is how many rows of one step make a busy time.
+const manyRows = 16
+
 // maxReaderMissions bounds what a reader keeps: what a ledger was opened with,
 // for each mission it has shown.
 const maxReaderMissions = 4096
@@ -406,16 +409,17 @@ func rowOf(d *state.Document) mirrorRow {
 }
 
 // step writes the blocks that wait: each row once, as the last of them has it.
-func (s *mirrorSession) step() error {
+// It returns how many rows it wrote.
+func (s *mirrorSession) step() (int, error) {
 	blocks, behind := s.m.take()
 	for len(blocks) > 0 && blocks[0].cursor.LogSeq <= s.cursor.Block {
 		blocks = blocks[1:] // the store had it when it was read
 	}
 	switch {
 	case behind || len(blocks) > 0 && blocks[0].cursor.LogSeq != s.cursor.Block+1:
-		return s.catchUp(false)
+		return 0, s.catchUp(false)
 	case len(blocks) == 0:
-		return nil
+		return 0, nil
 	}
 	newest := map[string][]byte{}
 	for _, b := range blocks {
@@ -426,20 +430,30 @@ func (s *mirrorSession) step() error {
 	rows := make([]mirrorRow, 0, len(newest))
 	for key, value := range newest {
 		if value == nil {
-			return fmt.Errorf("row %q was removed: no row of a mirrored projection ever is", key)
+			return 0, fmt.Errorf("row %q was removed: no row of a mirrored projection ever is", key)
 		}
 		row, ok, err := s.row([]byte(key), value)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if ok {
 			rows = append(rows, row)
 		}
 	}
 	if err := s.write(rows); err != nil {
-		return err
+		return 0, err
 	}
-	return s.advance(blocks[len(blocks)-1].cursor)
+	return len(rows), s.advance(blocks[len(blocks)-1].cursor)
+}
+
+// gather waits a little after many rows were written: under load the same rows
+// change again and again, and only the last of them is written.
+func (s *mirrorSession) gather() {
+	select {
+	case <-s.stop:
+	case <-s.ctx.Done():
+	case <-time.After(s.m.o.Limits.Gather):
+	}
 }
 
 func (s *mirrorSession) advance(c state.Cursor) error {

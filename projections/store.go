@@ -386,4 +386,3 @@ func (s *Store) readCursor(from pebble.Reader) (state.Cursor, error) {
 	}
 	return decodeCursor(bytes.Clone(value))
 }
-
