@@ -76,7 +76,8 @@ func Run(ctx context.Context, o Options) error {
 	}
 	d := &daemon{
 		o: o, dir: dir, status: loop.NewStatus(),
-		home: projections.NewHome(projections.StoreOptions{Dir: dir.Store(), Checkpoints: dir.Checkpoints(), Log: o.Log}),
+		space: func() error { return checkSpace(dir.Path()) },
+		home:  projections.NewHome(projections.StoreOptions{Dir: dir.Store(), Checkpoints: dir.Checkpoints(), Log: o.Log}),
 	}
 	d.metrics = newMetrics()
 	d.checkpoints = newCheckpointer(o.CheckpointBlocks, d.home, o.Log)
@@ -103,7 +104,9 @@ func Run(ctx context.Context, o Options) error {
 	watching, done := context.WithCancel(ctx)
 	defer done()
 	go watch(watching, d.status, o.Log)
-	return explain(loop.Run(ctx, d.loopOptions()))
+	err = loop.Run(ctx, d.loopOptions())
+	d.metrics.ended(err)
+	return explain(err)
 }
 
 // daemon is one run.
@@ -114,6 +117,7 @@ type daemon struct {
 	mirror *projections.Mirror
 	status *loop.Status
 	server *jetlog.Server // nil until the first term, and with an external server
+	space  func() error   // says why the disk has no room for a server to start
 
 	archive     *archive.Writer // nil where none was asked for
 	checkpoints *checkpointer
@@ -191,12 +195,16 @@ func (d *daemon) reach(ctx context.Context) (conn *jetlog.Conn, doors func() err
 }
 
 // startServer starts the embedded server, or starts it again where it is in no
-// state to go on: after one failed write a stream refuses everything.
+// state to go on: after one failed write a stream refuses everything. On a disk
+// that is still full it would be no better off, so room is waited for first.
 func (d *daemon) startServer() error {
 	if d.server != nil {
 		sick := d.server.Healthy()
 		if sick == nil {
 			return nil
+		}
+		if err := d.space(); err != nil {
+			return fmt.Errorf("the embedded server is not started again yet (%w): %w", sick, err)
 		}
 		d.o.Log.Warn("the embedded server is started again", "reason", sick)
 		return d.server.Restart()

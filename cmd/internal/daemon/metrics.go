@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,8 @@ type metrics struct {
 	size     prometheus.Histogram
 	bytes    prometheus.Histogram
 	seconds  *prometheus.HistogramVec
+	fenced   prometheus.Gauge
+	damaged  prometheus.Gauge
 }
 
 func newMetrics() *metrics {
@@ -39,6 +42,22 @@ func newMetrics() *metrics {
 			Name: "aiws_block_seconds", Help: "Time that a block took: to decide, to append (with the fsync), to fold.",
 			Buckets: prometheus.ExponentialBuckets(0.0001, 4, 9),
 		}, []string{"step"}),
+		fenced: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "aiws_fenced", Help: "1 when another reducer writes the log; this one is about to end with exit code 5.",
+		}),
+		damaged: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "aiws_integrity_fault", Help: "1 when the log was found damaged, or something ahead of it; the reducer is about to end with exit code 3.",
+		}),
+	}
+}
+
+// ended notes why the loop ended; the process follows it.
+func (m *metrics) ended(err error) {
+	if errors.Is(err, loop.ErrFenced) {
+		m.fenced.Set(1)
+	}
+	if errors.Is(err, loop.ErrIntegrity) {
+		m.damaged.Set(1)
 	}
 }
 
@@ -61,7 +80,7 @@ func (m *metrics) folded(f *loop.Folded) {
 // registry is all metrics of a daemon.
 func (m *metrics) registry(d *daemon) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(m.commands, m.replayed, m.size, m.bytes, m.seconds, &reading{d},
+	r.MustRegister(m.commands, m.replayed, m.size, m.bytes, m.seconds, m.fenced, m.damaged, &reading{d},
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
@@ -78,6 +97,7 @@ var (
 	termsMetric    = prometheus.NewDesc("aiws_terms_total", "Terms begun by this process.", nil, nil)
 	logMetric      = prometheus.NewDesc("aiws_log_sequence", "Last block of the log that is folded into the store.", nil, nil)
 	commandMetric  = prometheus.NewDesc("aiws_command_sequence", "Last command that is folded into the store.", nil, nil)
+	storeMetric    = prometheus.NewDesc("aiws_store_lag_blocks", "Blocks that the store is behind the end that the log had when the term began.", nil, nil)
 	mirrorMetric   = prometheus.NewDesc("aiws_mirror_lag_blocks", "Blocks that the KV mirror is behind the store.", nil, nil)
 	archiveMetric  = prometheus.NewDesc("aiws_archive_lag_blocks", "Blocks that the archive is behind the store.", nil, nil)
 	passedMetric   = prometheus.NewDesc("aiws_log_passed_timestamp_seconds", "When the whole log was last read through and found in order; 0 is not yet.", nil, nil)
@@ -91,7 +111,8 @@ var (
 // Describe implements prometheus.Collector.
 func (c *reading) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyMetric, phaseMetric, termsMetric, logMetric, commandMetric, mirrorMetric, archiveMetric, passedMetric, missingMetric, reservedMetric, unknownMetric,
+		readyMetric, phaseMetric, termsMetric, logMetric, commandMetric, storeMetric,
+		mirrorMetric, archiveMetric, passedMetric, missingMetric, reservedMetric, unknownMetric,
 	} {
 		out <- d
 	}
@@ -112,6 +133,7 @@ func (c *reading) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(termsMetric, prometheus.CounterValue, float64(info.Terms))
 	gauge(logMetric, float64(info.LogSeq))
 	gauge(commandMetric, float64(info.CommandSeq))
+	gauge(storeMetric, lag(info.LogEnd, info.LogSeq))
 	gauge(mirrorMetric, lag(info.LogSeq, c.daemon.mirror.Info().Block))
 	gauge(passedMetric, c.daemon.scrub.passedAt())
 	if c.daemon.archive != nil {
