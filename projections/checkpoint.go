@@ -175,7 +175,7 @@ func (c *Checkpoints) check(dir string, count bool) (cursor state.Cursor, err er
 // openForReading opens a store that nobody writes. Only its database is to be
 // closed.
 func openForReading(o StoreOptions) (*Store, error) {
-	s := &Store{o: o, stop: make(chan struct{}), cache: pebble.NewCache(o.CacheBytes)}
+	s := newStore(o, pebble.NewCache(o.CacheBytes))
 	defer s.cache.Unref() // the database holds it too
 	options := s.pebbleOptions()
 	options.ReadOnly = true

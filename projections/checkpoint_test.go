@@ -178,6 +178,42 @@ func TestCheckpointDamaged(t *testing.T) {
 	}
 }
 
+// Rows that turn out damaged only when a new checkpoint is read are an error of
+// the checkpoint, and not the end of the process.
+func TestCheckpointOfDamagedRows(t *testing.T) {
+	g := grow(t)
+	g.block()
+	made := g.checkpoint()
+	g.lose()
+	found := 0
+	for _, file := range made.Files {
+		if filepath.Ext(file.Name) != ".sst" {
+			continue
+		}
+		path := filepath.Join(g.home.checkpoints.dir, "00000000000000000001", file.Name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(text); at += max(1, len(text)/40) {
+			flipped := bytes.Clone(text)
+			flipped[at] ^= 0x10
+			if err := os.WriteFile(path, flipped, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := g.home.checkpoints.check(filepath.Dir(path), true); err != nil && strings.Contains(err.Error(), "checksum mismatch") {
+				found++
+			}
+		}
+		if err := os.WriteFile(path, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if found == 0 {
+		t.Error("no damaged row was found")
+	}
+}
+
 // A store that was made from a checkpoint and is set aside again is not made
 // from the same one once more.
 func TestCheckpointTriedOnce(t *testing.T) {

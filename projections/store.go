@@ -66,7 +66,7 @@ func OpenStore(o StoreOptions) (*Store, error) {
 	// Tables in memory take their room from the cache; without more of it they
 	// would push out every block that was read.
 	cache := pebble.NewCache(o.CacheBytes + memTables*int64(o.MemBytes))
-	s := &Store{o: o, cache: cache, broken: make(chan struct{}), stop: make(chan struct{})}
+	s := newStore(o, cache)
 	defer s.cache.Unref() // the database holds it too
 	db, err := pebble.Open(o.Dir, s.pebbleOptions())
 	if err != nil {
@@ -81,6 +81,12 @@ func OpenStore(o StoreOptions) (*Store, error) {
 		go s.flushNowAndThen()
 	}
 	return s, nil
+}
+
+// newStore returns a store without a database. What Pebble finds damaged, it
+// tells the store from then on.
+func newStore(o StoreOptions, cache *pebble.Cache) *Store {
+	return &Store{o: o, cache: cache, broken: make(chan struct{}), stop: make(chan struct{})}
 }
 
 func (o StoreOptions) withDefaults() StoreOptions {
