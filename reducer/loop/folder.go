@@ -62,17 +62,8 @@ func (f *Folder) FoldParsed(seq uint64, block *events.Block, size int) error {
 		return err
 	}
 	folded := &Folded{Bytes: size, Replayed: true}
-	for i := range block.Entries {
-		entry := &block.Entries[i]
-		f.state.Apply(&entry.Message, entry.Decision)
-		if f.Folded != nil {
-			folded.Messages = append(folded.Messages, entry.Message)
-			folded.Decisions = append(folded.Decisions, entry.Decision)
-		}
-	}
-	folded.Changes = f.state.Take(seq)
-	if err := f.state.Err(); err != nil {
-		return fmt.Errorf("%w: %w", ErrStore, err)
+	if err := f.apply(seq, block, folded); err != nil {
+		return err
 	}
 	cursor, err := f.after(seq, block)
 	if err != nil {
@@ -88,6 +79,30 @@ func (f *Folder) FoldParsed(seq uint64, block *events.Block, size int) error {
 		return nil
 	}
 	return f.Commit()
+}
+
+// apply folds the decisions of a block into the state. After a read error rows
+// look absent that are there, and what is done to them may panic: then that says
+// nothing but the error.
+func (f *Folder) apply(seq uint64, block *events.Block, folded *Folded) (err error) {
+	defer func() {
+		poisoned := f.state.Err()
+		if poisoned == nil {
+			return
+		}
+		_ = recover() // of an event that found an impossible state
+		err = fmt.Errorf("%w: %w", ErrStore, poisoned)
+	}()
+	for i := range block.Entries {
+		entry := &block.Entries[i]
+		f.state.Apply(&entry.Message, entry.Decision)
+		if f.Folded != nil {
+			folded.Messages = append(folded.Messages, entry.Message)
+			folded.Decisions = append(folded.Decisions, entry.Decision)
+		}
+	}
+	folded.Changes = f.state.Take(seq)
+	return nil
 }
 
 // Commit writes the rows of all blocks folded so far, with the cursor of the
