@@ -97,6 +97,12 @@ mutants: ## switch off each safety step of the loop: the simulator must notice
 	$(GO) vet -tags mutants ./reducer/loop ./reducer/reducertest/sim
 	$(GO) test -tags mutants ./reducer/reducertest/sim -run '^TestMutants' -count=1 -v
 
+KILLS ?= 100
+
+.PHONY: torture
+torture: ## kill the real programs KILLS (100) times, from SEED (1) on; writes docs/torture.md
+	$(GO) test ./reducer/reducertest/torture -run '^TestTorture$$' -count=1 -timeout 0 -v -torture.kills=$(KILLS) -torture.seed=$(SEED) -torture.report=$(CURDIR)/docs/torture.md
+
 .PHONY: clients
 clients: ## run the commands and the program of docs/clients.md: builds nats into bin/, uses npm where it is there
 	scripts/clients.sh $(BIN)
@@ -105,9 +111,10 @@ clients: ## run the commands and the program of docs/clients.md: builds nats int
 ci: check ci-rest ## all of CI
 
 .PHONY: ci-rest
-ci-rest: ## what make ci does after make check: simulation, mutants, invariants, fuzzing, the race detector
+ci-rest: ## what make ci does after make check: simulation, mutants, torture, invariants, fuzzing, the race detector
 	$(MAKE) sim SEEDS=3000
 	$(MAKE) mutants
+	$(GO) test ./reducer/reducertest/torture -run '^TestTorture$$' -count=1 -timeout 0 -torture.kills=$(KILLS)
 	$(MAKE) invariants
 	$(MAKE) fuzz FUZZTIME=10s
 	$(MAKE) race SHORT=-short
