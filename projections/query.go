@@ -223,7 +223,7 @@ func (q *queries) add(service micro.Service, name wire.Endpoint, handle func(mic
 	if err != nil {
 		return err
 	}
-	return service.AddEndpoint(string(name), micro.HandlerFunc(handle),
+	return service.AddEndpoint(string(name), micro.HandlerFunc(onlyInboxes(handle)),
 		micro.WithEndpointSubject(name.Pattern()),
 		micro.WithEndpointPendingLimits(pendingRequests, pendingRequestBytes),
 		micro.WithEndpointMetadata(map[string]string{"request_schema": request, "response_schema": response}))

@@ -478,6 +478,32 @@ func TestSubmitEndpoint(t *testing.T) {
 	}
 }
 
+// TestRepliesOnlyToInboxes: nobody makes the service publish, with the
+// reducer's rights, into the inbox stream in another's name.
+func TestRepliesOnlyToInboxes(t *testing.T) {
+	ctx := integration(t)
+	_, nc := start(ctx, t, t.TempDir(), clienttest.Options{})
+	forged, err := nc.SubscribeSync("aiws.cmd.c1.approver.approve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, subject := range []string{"aiws.q.c1.get", "aiws.q.status", "aiws.submit.c1.agent.startRun"} {
+		if err := nc.PublishRequest(subject, "aiws.cmd.c1.approver.approve", []byte("{")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := nc.PublishRequest("aiws.q.status", "_INBOX", nil); err != nil {
+		t.Fatal(err)
+	}
+	var status wire.StatusResponse
+	if err := ask(t, nc, wire.Status, "", "", &status); err != nil {
+		t.Fatal(err)
+	}
+	if m, err := forged.NextMsg(time.Second); err == nil {
+		t.Errorf("published in the approver's name: %s", m.Data)
+	}
+}
+
 // flood sends requests without waiting and counts the codes of the answers.
 func flood(t *testing.T, nc *nats.Conn, subject, data string, count int) map[string]int {
 	t.Helper()

@@ -87,7 +87,7 @@ func Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 	}
 	c, err := dial(url, options...)
 	if err != nil {
-		return nil, fmt.Errorf("no NATS server at %s: %w", url, err)
+		return nil, fmt.Errorf("no NATS server at %s: %w", redacted(url), withoutURL(err))
 	}
 	if err := c.check(ctx); err != nil {
 		at := c.nc.ConnectedUrlRedacted() // which a closed connection no longer knows

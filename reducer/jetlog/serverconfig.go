@@ -1,6 +1,7 @@
 package jetlog
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -99,9 +100,20 @@ func storeIn(options *server.Options, o ServerOptions) error {
 	return nil
 }
 
-// checkExposure refuses to listen to strangers without authentication and TLS.
+// checkExposure refuses to listen to strangers without authentication and TLS,
+// and to show them the server's monitoring and profiling, which have neither.
 func checkExposure(options *server.Options, o ServerOptions) error {
-	if o.Insecure || isLoopback(options.Host) {
+	if o.Insecure {
+		return nil
+	}
+	if monitored := cmp.Or(options.HTTPHost, options.Host); (options.HTTPPort != 0 || options.HTTPSPort != 0) && !isLoopback(monitored) {
+		return fmt.Errorf("%w: %s shows the server's monitoring on %s to whoever gets there; give it a loopback address, as in http: \"127.0.0.1:8222\"",
+			loop.ErrConfig, o.ConfigFile, monitored)
+	}
+	if options.ProfPort != 0 && !isLoopback(options.Host) {
+		return fmt.Errorf("%w: %s has prof_port, which is open to whoever reaches %s; leave it out", loop.ErrConfig, o.ConfigFile, options.Host)
+	}
+	if isLoopback(options.Host) {
 		return nil
 	}
 	authenticated := len(options.Users) > 0 || len(options.Nkeys) > 0 || options.Username != "" || options.Authorization != "" ||
@@ -110,7 +122,7 @@ func checkExposure(options *server.Options, o ServerOptions) error {
 		return nil
 	}
 	return fmt.Errorf("listening on %s needs authentication and TLS in a NATS configuration (see reducer init --auth), or the flag that allows to go without: "+
-		"whoever reaches the server may send any command in anybody's name", net.JoinHostPort(options.Host, strconv.Itoa(options.Port)))
+		"whoever reaches the server may send any command in anybody's name", net.JoinHostPort(options.Host, strconv.Itoa(max(options.Port, 0))))
 }
 
 func isLoopback(host string) bool {

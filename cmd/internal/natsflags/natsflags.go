@@ -54,7 +54,7 @@ func (f *Flags) Connect(name string, more ...nats.Option) (*nats.Conn, error) {
 	}
 	conn, err := nats.Connect(f.URL, append(options, more...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", f.Server(), err)
+		return nil, fmt.Errorf("connect to %s: %w", f.Server(), withoutURL(err))
 	}
 	return conn, nil
 }
@@ -79,15 +79,32 @@ func nobody(err error) bool {
 		errors.As(err, &refused) && refused.Op == "dial"
 }
 
-// Server is the URL for people to read: without passwords.
+// Server is the URL for people to read: without passwords and tokens.
 func (f *Flags) Server() string {
 	servers := strings.Split(f.URL, ",")
 	for i, server := range servers {
-		if u, err := url.Parse(strings.TrimSpace(server)); err == nil {
-			servers[i] = u.Redacted()
+		server = strings.TrimSpace(server)
+		servers[i] = server
+		if at := strings.LastIndexByte(server, '@'); at >= 0 {
+			scheme, _, found := strings.Cut(server[:at], "://")
+			if !found {
+				scheme = "nats"
+			}
+			servers[i] = scheme + "://xxxxx@" + server[at+1:]
 		}
 	}
 	return strings.Join(servers, ",")
+}
+
+var errBadURL = errors.New("it is no valid URL; a password with / ? # @ or % needs them as %XX")
+
+// withoutURL leaves out what a URL that cannot be parsed is quoted with.
+func withoutURL(err error) error {
+	var parsing *url.Error
+	if errors.As(err, &parsing) {
+		return errBadURL
+	}
+	return err
 }
 
 // Options gives the flags as options of the client.

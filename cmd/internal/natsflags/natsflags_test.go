@@ -53,10 +53,16 @@ func TestConnectNamesTheServer(t *testing.T) {
 // A password in a URL is nobody's to read.
 func TestServer(t *testing.T) {
 	f := parse(t, "--nats", "nats://bob:secret@127.0.0.1:1, nats://b:4222", "--timeout", "1s")
-	if got := f.Server(); got != "nats://bob:xxxxx@127.0.0.1:1,nats://b:4222" {
+	if got := f.Server(); got != "nats://xxxxx@127.0.0.1:1,nats://b:4222" {
 		t.Errorf("got %s", got)
 	}
 	if _, err := f.Connect("test"); err == nil || strings.Contains(err.Error(), "secret") {
 		t.Errorf("got %v", err)
+	}
+	for _, server := range []string{"nats://secret@127.0.0.1:1", "bob:secret@127.0.0.1:1", "nats://bob:secret/x@127.0.0.1:1", "nats://bob:secret%zz@127.0.0.1:1"} {
+		_, err := parse(t, "--nats", server, "--timeout", "1s").Connect("test")
+		if err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "127.0.0.1:1") {
+			t.Errorf("%s: %v", server, err)
+		}
 	}
 }
