@@ -15,6 +15,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"go.uber.org/goleak"
+
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
 	"github.com/aiws-reducer/aiws-reducer/schema"
@@ -22,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) {
 	syncFile = func(*os.File) error { return nil }
-	os.Exit(m.Run())
+	goleak.VerifyTestMain(m)
 }
 
 // small makes a new segment after about two blocks.
