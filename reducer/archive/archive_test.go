@@ -14,7 +14,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
 	"go.uber.org/goleak"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
