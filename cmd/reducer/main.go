@@ -44,6 +44,6 @@ func newRoot() *cobra.Command {
 			"formatVersion":    events.FormatVersion,
 			"stateHashVersion": events.StateHashVersion,
 		})
-	root.AddCommand(newServe(), newFold(), newShow(), newWatch(), newDigest(), newPlan(), newStatus(), newExport(), newVerify(), newReplay(), newImport(), newCheckpoint(), newHead(), newDiff(), newDoctor())
+	root.AddCommand(newServe(), newFold(), newShow(), newWatch(), newDigest(), newPlan(), newStatus(), newExport(), newVerify(), newReplay(), newImport(), newCheckpoint(), newHead(), newDiff(), newDoctor(), newInit())
 	return root
 }

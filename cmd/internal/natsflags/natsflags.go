@@ -26,6 +26,7 @@ type Flags struct {
 	CA      string
 	Cert    string
 	Key     string
+	Inbox   string // prefix of our inboxes; the client library's when empty
 	Timeout time.Duration
 }
 
@@ -33,6 +34,7 @@ type Flags struct {
 func (f *Flags) Add(c *cobra.Command) {
 	c.Flags().StringVar(&f.URL, "nats", nats.DefaultURL, "server `URL`, or several with commas between")
 	c.Flags().DurationVar(&f.Timeout, "timeout", 5*time.Second, "how long to wait for the server's answer")
+	c.Flags().StringVar(&f.Inbox, "inbox-prefix", "", "`PREFIX` of the inboxes for answers, as the server permits it: _INBOX.<user>")
 	f.AddLogin(c)
 }
 
@@ -122,6 +124,12 @@ func (f *Flags) Options(name string) ([]nats.Option, error) {
 			return nil, fmt.Errorf("--nkey %s: %w", f.NKey, err)
 		}
 		options = append(options, option)
+	}
+	if f.Inbox != "" {
+		if !strings.HasPrefix(f.Inbox, "_INBOX.") {
+			return nil, exit.With(exit.Usage, errors.New("--inbox-prefix: want _INBOX. in front; a reducer answers nowhere else"))
+		}
+		options = append(options, nats.CustomInboxPrefix(f.Inbox))
 	}
 	if f.CA != "" {
 		options = append(options, nats.RootCAs(f.CA))

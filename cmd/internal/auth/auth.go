@@ -1,0 +1,98 @@
+// Package auth says what each role may publish and subscribe, and writes it as
+// users of a NATS server's configuration (DESIGN 5).
+package auth
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aiws-reducer/aiws-reducer/schema"
+)
+
+// commands are the types that each role may send, always as its own principal.
+// A role that is not here does not exist.
+var commands = map[string][]string{
+	"host": {
+		"openContract", "pinPlan", "startRun", "continueRun", "activatePlan", "transition", "missionState", "grant", "revokeGrant",
+		"registerTrigger", "fireTrigger", "registerGraph", "attachGraph", "wait", "resume", "join", "settle", "invalidate",
+	},
+	"agent":     {"admit", "dispatch", "settle", "retry", "wait", "resume", "join", "transition", "completeNode"},
+	"approver":  {"approve", "withdrawApproval", "accept", "missionState"},
+	"assessor":  {"verify", "invalidate"},
+	"observer":  {},
+	"scheduler": {"tickTrigger", "resume"},
+}
+
+// Roles are the names of all roles, sorted.
+func Roles() []string { return slices.Sorted(maps.Keys(commands)) }
+
+// Commands are the command types that a role may send.
+func Commands(role string) []string { return slices.Clone(commands[role]) }
+
+// User is one principal.
+type User struct {
+	Name     string // the principal
+	Role     string // one of [Roles]
+	Contract string // the only one it may see and send to; every one when empty
+	Public   string // key
+}
+
+// ParseUser reads NAME:ROLE[:CONTRACT].
+func ParseUser(text string) (User, error) {
+	parts := strings.SplitN(text, ":", 3)
+	if len(parts) < 2 || parts[0] == "" {
+		return User{}, fmt.Errorf("user %q: want NAME:ROLE or NAME:ROLE:CONTRACT", text)
+	}
+	u := User{Name: parts[0], Role: parts[1]}
+	if _, known := commands[u.Role]; !known {
+		return User{}, fmt.Errorf("user %q: there is no role %q; the roles are %s", text, u.Role, strings.Join(Roles(), ", "))
+	}
+	if len(parts) == 3 {
+		if parts[2] == "" {
+			return User{}, fmt.Errorf("user %q: the contract is empty", text)
+		}
+		u.Contract = parts[2]
+	}
+	return u, nil
+}
+
+// Publish are the subjects that a user may publish to. None is JetStream's: all
+// go through the service, which passes no header on but the command's id.
+func (u User) Publish() []string {
+	contract := "*"
+	if u.Contract != "" {
+		contract = schema.EncodeToken(u.Contract)
+	}
+	var subjects []string
+	for _, kind := range commands[u.Role] {
+		subjects = append(subjects, "aiws.submit."+contract+"."+schema.EncodeToken(u.Name)+"."+kind)
+	}
+	for _, question := range []string{"get", "list", "decision", "plan"} {
+		subjects = append(subjects, "aiws.q."+contract+"."+question)
+	}
+	return append(subjects, "aiws.q.status")
+}
+
+// Inbox is the prefix of the user's inboxes, which nobody else may read.
+func (u User) Inbox() string { return "_INBOX." + schema.EncodeToken(u.Name) }
+
+// Config is the configuration of a server with these users. reducer is the
+// public key of the reducer itself, for a server that it is not embedded in.
+func Config(users []User, reducer string) string {
+	var b strings.Builder
+	b.WriteString("# Written by reducer init. The keys are public; the seeds are beside it.\n" +
+		"max_payload: 8MB\nmax_connections: 1000\nmax_subscriptions: 1000\nmax_pending: 64MB\nwrite_deadline: \"5s\"\n" +
+		"authorization {users: [\n")
+	fmt.Fprintf(&b, "  {nkey: %s} # reducer\n", reducer)
+	for _, u := range users {
+		fmt.Fprintf(&b, "  # %q, %s\n  {nkey: %s, permissions: {\n    publish: [\n", u.Name, u.Role, u.Public)
+		for _, subject := range u.Publish() {
+			fmt.Fprintf(&b, "      %q\n", subject)
+		}
+		fmt.Fprintf(&b, "    ]\n    subscribe: [%q]\n  }}\n", u.Inbox()+".>")
+	}
+	b.WriteString("]}\n")
+	return b.String()
+}
