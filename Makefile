@@ -114,7 +114,7 @@ ci: check ci-rest ## all of CI
 ci-rest: ## what make ci does after make check: simulation, mutants, torture, invariants, fuzzing, the race detector
 	$(MAKE) sim SEEDS=3000
 	$(MAKE) mutants
-	$(GO) test ./reducer/reducertest/torture -run '^TestTorture$$' -count=1 -timeout 0 -torture.kills=$(KILLS)
+	$(GO) test ./reducer/reducertest/torture -run '^TestTorture$$' -count=1 -timeout 0 -torture.kills=40
 	$(MAKE) invariants
 	$(MAKE) fuzz FUZZTIME=10s
 	$(MAKE) race SHORT=-short
