@@ -478,11 +478,27 @@ func TestSubmitEndpoint(t *testing.T) {
 	}
 }
 
+// awaitService returns when the query service answers.
+func awaitService(t *testing.T, nc *nats.Conn) {
+	t.Helper()
+	for {
+		_, err := nc.Request(wire.Status.Subject(""), nil, 10*time.Second)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, nats.ErrNoResponders) {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
 // TestRepliesOnlyToInboxes: nobody makes the service publish, with the
 // reducer's rights, into the inbox stream in another's name.
 func TestRepliesOnlyToInboxes(t *testing.T) {
 	ctx := integration(t)
 	_, nc := start(ctx, t, t.TempDir(), clienttest.Options{})
+	awaitService(t, nc)
 	forged, err := nc.SubscribeSync("aiws.cmd.c1.approver.approve")
 	if err != nil {
 		t.Fatal(err)

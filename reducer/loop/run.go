@@ -35,6 +35,25 @@ type runner struct {
 	store   Store
 	earlier map[string]bool
 	reached bool // the streams were reached once
+	grew    int  // terms in a row that ended because the log grew while it was read
+}
+
+// maxGrew is how many terms in a row may find that the log grows while they
+// read it. A writer that is going leaves a block or two; one that stays has the
+// log, and nobody can catch up with it under load.
+const maxGrew = 10
+
+// outrun counts err, and is the error of a process that another one outruns.
+func (r *runner) outrun(err error) error {
+	if !errors.Is(err, errGrew) {
+		r.grew = 0
+		return nil
+	}
+	if r.grew++; r.grew < maxGrew {
+		return nil
+	}
+	return fmt.Errorf("%w: the log grew each of the last %d times that this one read it: another reducer writes it, and only one may; this one stops",
+		ErrFenced, maxGrew)
 }
 
 func (r *runner) run(ctx context.Context) error {
@@ -47,6 +66,9 @@ func (r *runner) run(ctx context.Context) error {
 			r.interrupted(err)
 			return nil
 		case !r.reached:
+			return err
+		}
+		if err := r.outrun(err); err != nil {
 			return err
 		}
 		if err := r.repair(ctx, err); err != nil {

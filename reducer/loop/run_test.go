@@ -344,3 +344,25 @@ func TestStatusSlow(t *testing.T) {
 		t.Errorf("afterwards: %+v", s.Info())
 	}
 }
+
+// TestOutrun: a log that grows whenever it is read has another writer. A block
+// or two of a writer that is going are no reason to stop.
+func TestOutrun(t *testing.T) {
+	var r runner
+	for range 2 {
+		for n := 1; n < maxGrew; n++ {
+			if err := r.outrun(fmt.Errorf("recover: %w", errGrew)); err != nil {
+				t.Fatalf("time %d: %v", n, err)
+			}
+		}
+		if err := r.outrun(ErrLost); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range maxGrew - 1 {
+		_ = r.outrun(errGrew)
+	}
+	if err := r.outrun(errGrew); !errors.Is(err, ErrFenced) || !final(err) || ExitCode(err) != 5 {
+		t.Errorf("%v", err)
+	}
+}
