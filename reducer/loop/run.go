@@ -52,7 +52,7 @@ func (r *runner) outrun(err error) error {
 	if r.grew++; r.grew < maxGrew {
 		return nil
 	}
-	return fmt.Errorf("%w: the log grew each of the last %d times that this one read it: another reducer writes it, and only one may; this one stops",
+	return fmt.Errorf("%w: the log grew each of the last %d times that this one read it: another one writes it: only one reducer may run on a log, this one stops",
 		ErrFenced, maxGrew)
 }
 
