@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	kills  = flag.Int("torture.kills", 12, "how many processes are killed, half of them with a NATS server of its own")
+	kills  = flag.Int("torture.kills", 6, "how many processes are killed, half of them with a NATS server of its own")
 	seed   = flag.Uint64("torture.seed", 1, "which faults strike, and when")
 	report = flag.String("torture.report", "", "write the report to this `FILE`")
 )
