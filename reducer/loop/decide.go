@@ -96,19 +96,28 @@ func (t *Term) take(c *Command) (bool, error) {
 	return true, nil
 }
 
-// step decides one message. After a read error rows look absent that are there,
-// and a rule may stumble over that: then its panic says nothing but the error.
+// step decides one message.
 func (t *Term) step(m *events.Message) (d *events.Decision, err error) {
+	if err := unpoisoned(t.state, func() { d = t.decider.Step(t.state, m) }); err != nil {
+		return nil, err
+	}
+	return d, t.pins.err
+}
+
+// unpoisoned calls f, which reads s. After a read error rows look absent that
+// are there, and f may stumble over that: then its panic says nothing but the
+// error, which is returned instead.
+func unpoisoned(s *state.State, f func()) (err error) {
 	defer func() {
-		poisoned := t.state.Err()
+		poisoned := s.Err()
 		if poisoned == nil {
 			return
 		}
-		_ = recover() // of a rule that found an impossible state
-		d, err = nil, fmt.Errorf("%w: %w", ErrStore, poisoned)
+		_ = recover() // of a rule or an event that found an impossible state
+		err = fmt.Errorf("%w: %w", ErrStore, poisoned)
 	}()
-	d = t.decider.Step(t.state, m)
-	return d, t.pins.err
+	f()
+	return nil
 }
 
 // decidedSeq is the last command that has a decision, on the log or not yet.

@@ -81,28 +81,19 @@ func (f *Folder) FoldParsed(seq uint64, block *events.Block, size int) error {
 	return f.Commit()
 }
 
-// apply folds the decisions of a block into the state. After a read error rows
-// look absent that are there, and what is done to them may panic: then that says
-// nothing but the error.
-func (f *Folder) apply(seq uint64, block *events.Block, folded *Folded) (err error) {
-	defer func() {
-		poisoned := f.state.Err()
-		if poisoned == nil {
-			return
+// apply folds the decisions of a block into the state.
+func (f *Folder) apply(seq uint64, block *events.Block, folded *Folded) error {
+	return unpoisoned(f.state, func() {
+		for i := range block.Entries {
+			entry := &block.Entries[i]
+			f.state.Apply(&entry.Message, entry.Decision)
+			if f.Folded != nil {
+				folded.Messages = append(folded.Messages, entry.Message)
+				folded.Decisions = append(folded.Decisions, entry.Decision)
+			}
 		}
-		_ = recover() // of an event that found an impossible state
-		err = fmt.Errorf("%w: %w", ErrStore, poisoned)
-	}()
-	for i := range block.Entries {
-		entry := &block.Entries[i]
-		f.state.Apply(&entry.Message, entry.Decision)
-		if f.Folded != nil {
-			folded.Messages = append(folded.Messages, entry.Message)
-			folded.Decisions = append(folded.Decisions, entry.Decision)
-		}
-	}
-	folded.Changes = f.state.Take(seq)
-	return nil
+		folded.Changes = f.state.Take(seq)
+	})
 }
 
 // Commit writes the rows of all blocks folded so far, with the cursor of the
