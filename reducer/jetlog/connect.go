@@ -10,6 +10,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/aiws-reducer/aiws-reducer/internal/natsurl"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
 )
 
@@ -87,7 +88,7 @@ func Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 	}
 	c, err := dial(url, options...)
 	if err != nil {
-		return nil, fmt.Errorf("no NATS server at %s: %w", redacted(url), withoutURL(err))
+		return nil, fmt.Errorf("no NATS server at %s: %w", natsurl.Redacted(url), natsurl.Without(err))
 	}
 	if err := c.check(ctx); err != nil {
 		at := c.nc.ConnectedUrlRedacted() // which a closed connection no longer knows

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"strings"
 	"time"
 
@@ -16,6 +15,8 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events/client"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/internal/natsurl"
 )
 
 // Flags say which server and who we are.
@@ -56,7 +57,7 @@ func (f *Flags) Connect(name string, more ...nats.Option) (*nats.Conn, error) {
 	}
 	conn, err := nats.Connect(f.URL, append(options, more...)...)
 	if err != nil {
-		return nil, fmt.Errorf("connect to %s: %w", f.Server(), withoutURL(err))
+		return nil, fmt.Errorf("connect to %s: %w", f.Server(), natsurl.Without(err))
 	}
 	return conn, nil
 }
@@ -82,32 +83,7 @@ func nobody(err error) bool {
 }
 
 // Server is the URL for people to read: without passwords and tokens.
-func (f *Flags) Server() string {
-	servers := strings.Split(f.URL, ",")
-	for i, server := range servers {
-		server = strings.TrimSpace(server)
-		servers[i] = server
-		if at := strings.LastIndexByte(server, '@'); at >= 0 {
-			scheme, _, found := strings.Cut(server[:at], "://")
-			if !found {
-				scheme = "nats"
-			}
-			servers[i] = scheme + "://xxxxx@" + server[at+1:]
-		}
-	}
-	return strings.Join(servers, ",")
-}
-
-var errBadURL = errors.New("it is no valid URL; a password with / ? # @ or % needs them as %XX")
-
-// withoutURL leaves out what a URL that cannot be parsed is quoted with.
-func withoutURL(err error) error {
-	var parsing *url.Error
-	if errors.As(err, &parsing) {
-		return errBadURL
-	}
-	return err
-}
+func (f *Flags) Server() string { return natsurl.Redacted(f.URL) }
 
 // Options gives the flags as options of the client.
 func (f *Flags) Options(name string) ([]nats.Option, error) {
@@ -126,8 +102,8 @@ func (f *Flags) Options(name string) ([]nats.Option, error) {
 		options = append(options, option)
 	}
 	if f.Inbox != "" {
-		if !strings.HasPrefix(f.Inbox, "_INBOX.") {
-			return nil, exit.With(exit.Usage, errors.New("--inbox-prefix: want _INBOX. in front; a reducer answers nowhere else"))
+		if !strings.HasPrefix(f.Inbox, wire.ReplyPrefix) {
+			return nil, exit.With(exit.Usage, errors.New("--inbox-prefix: want "+wire.ReplyPrefix+" in front; a reducer answers nowhere else"))
 		}
 		options = append(options, nats.CustomInboxPrefix(f.Inbox))
 	}
