@@ -121,7 +121,7 @@ func checkExposure(options *server.Options, o ServerOptions) error {
 	if authenticated && options.TLSConfig != nil && options.NoAuthUser == "" {
 		return nil
 	}
-	return fmt.Errorf("listening on %s needs authentication and TLS in a NATS configuration (see reducer init --auth), or the flag that allows to go without: "+
+	return fmt.Errorf("listening on %s needs authentication and TLS in a NATS configuration (see reducer init), or the flag that allows to go without: "+
 		"whoever reaches the server may send any command in anybody's name", net.JoinHostPort(options.Host, strconv.Itoa(max(options.Port, 0))))
 }
 

@@ -97,7 +97,7 @@ func (r *Report) sync(s *Server) {
 }
 
 func (r *Report) access(s *Server) {
-	const do = "give each kind of client a user with permissions of its own, and TLS (docs/operations.md, reducer init --auth)"
+	const do = "give each kind of client a user with permissions of its own, and TLS (docs/operations.md, reducer init)"
 	switch {
 	case !s.NeedsLogin && s.Loopback:
 		r.note("access", do, "nobody has to log in: whoever reaches %s on this machine may send any command in anybody's name, and delete the log", s.URL)
