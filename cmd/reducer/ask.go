@@ -24,7 +24,12 @@ func (s *source) asking(ctx context.Context, f func(*client.Client) error) error
 	if s.stopped() {
 		return coded(askStopped(ctx, s.data, f))
 	}
-	conn, err := s.nats.Connect("reducer", nats.NoReconnect())
+	return s.connected(f, nats.NoReconnect())
+}
+
+// connected runs f with a client of a running reducer.
+func (s *source) connected(f func(*client.Client) error, options ...nats.Option) error {
+	conn, err := s.nats.Connect("reducer", options...)
 	if err != nil {
 		return s.explain(err)
 	}

@@ -61,9 +61,13 @@ func initAuth(c *cobra.Command, dir string, more []string) error {
 		return err
 	}
 	out := c.OutOrStdout()
+	var questions []string
+	for _, q := range auth.Questions {
+		questions = append(questions, string(q))
+	}
 	for _, u := range users {
-		fmt.Fprintf(out, "%s (%s): sends %s; asks get, list, decision, plan, status; inboxes %s.>\n",
-			u.Name, u.Role, strings.Join(append(auth.Commands(u.Role), "nothing else"), ", "), u.Inbox())
+		fmt.Fprintf(out, "%s (%s): sends %s; asks %s; inboxes %s.>\n",
+			u.Name, u.Role, strings.Join(append(auth.Commands(u.Role), "nothing else"), ", "), strings.Join(questions, ", "), u.Inbox())
 	}
 	fmt.Fprintf(out, "\nreducer serve --nats-config %s\n", config)
 	return nil

@@ -102,7 +102,7 @@ func (r *replaying) openLog(ctx context.Context, looking bool) (*openedLog, erro
 func (r *replaying) look(c *cobra.Command, log *openedLog) error {
 	return inScratch(func(scratch *projections.Store) error {
 		walk := audit.Walk{Store: scratch, Until: r.until}
-		summary, err := r.walk(c, log, &walk)
+		summary, err := walkWithBar(c, log, &walk)
 		if err != nil {
 			return err
 		}
@@ -161,8 +161,8 @@ func (r *replaying) until(m *events.Message) bool {
 	return m.Seq > r.to
 }
 
-// walk folds the log with a bar on a terminal.
-func (r *replaying) walk(c *cobra.Command, log *openedLog, walk *audit.Walk) (*audit.Summary, error) {
+// walkWithBar reads the log with a bar on a terminal.
+func walkWithBar(c *cobra.Command, log *openedLog, walk *audit.Walk) (*audit.Summary, error) {
 	progress := ui.NewProgress(c.ErrOrStderr(), "blocks", int64(log.end))
 	defer progress.Done()
 	walk.Progress = func(uint64, int) { progress.Add(1) }
@@ -232,7 +232,7 @@ func (r *replaying) foldNew(c *cobra.Command, log *openedLog, result *rebuilt) (
 		}
 		return err
 	}}
-	summary, err := r.walk(c, log, &walk)
+	summary, err := walkWithBar(c, log, &walk)
 	if err != nil {
 		return nil, err
 	}

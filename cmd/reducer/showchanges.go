@@ -100,11 +100,7 @@ func (s *changes) run(c *cobra.Command, args []string) error {
 
 // foldUntil folds the log into an empty store, up to a moment.
 func foldUntil(c *cobra.Command, log *openedLog, store *projections.Store, until func(*events.Message) bool) error {
-	walk := audit.Walk{Store: store, Until: until}
-	progress := ui.NewProgress(c.ErrOrStderr(), "blocks", int64(log.end))
-	defer progress.Done()
-	walk.Progress = func(uint64, int) { progress.Add(1) }
-	_, err := walk.Run(c.Context(), log)
+	_, err := walkWithBar(c, log, &audit.Walk{Store: store, Until: until})
 	return err
 }
 
@@ -255,7 +251,7 @@ func (m *logMoment) until(now time.Time) func(*events.Message) bool {
 	case momentSeq:
 		return func(message *events.Message) bool { return message.Seq > m.seq }
 	case momentTime:
-		at, _ := strconv.ParseInt(m.time.Millis(now), 10, 64)
+		at, _ := m.time.At(now) // it was given
 		return func(message *events.Message) bool { return message.Time/events.NanosPerMilli > at }
 	}
 	return nil

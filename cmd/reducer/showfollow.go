@@ -21,17 +21,7 @@ func (s *source) following(f func(*client.Client) error) error {
 	if s.stopped() {
 		return exit.Errorf(exit.Usage, "--follow goes with a running reducer; leave --data out")
 	}
-	conn, err := s.nats.Connect("reducer", nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
-	if err != nil {
-		return s.explain(err)
-	}
-	defer conn.Close()
-	c, err := client.New(conn, client.Options{Request: s.nats.Timeout})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	return coded(s.explain(f(c)))
+	return s.connected(f, nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
 }
 
 // followed prints what is there and goes on with each change: both come from the

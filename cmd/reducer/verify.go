@@ -165,29 +165,31 @@ func openLiveStore(log *openedLog) (*live, error) {
 
 // askLive is the state of a running reducer.
 func askLive(ctx context.Context, s *source) (*live, error) {
-	l := nothingLive()
-	err := s.asking(ctx, func(running *client.Client) error {
+	return askRunning(ctx, s, func(running *client.Client, l *live) (func(state.Rows) error, error) {
 		answer, err := running.Digest(ctx)
-		l.name, l.at = "the running reducer", answer.AsOf.Block
-		l.compare = func(_ state.Cursor, replayed state.Rows) error {
-			if err := audit.CompareDigest(answer.StateDigest, replayed); err != nil {
-				return err
-			}
-			return s.comparePins(ctx, replayed)
-		}
-		return err
+		l.at = answer.AsOf.Block
+		return func(replayed state.Rows) error { return audit.CompareDigest(answer.StateDigest, replayed) }, err
 	})
-	return l, err
 }
 
 // askRows is every row of a running reducer, as a digest.
 func askRows(ctx context.Context, s *source) (*live, error) {
+	return askRunning(ctx, s, func(running *client.Client, l *live) (func(state.Rows) error, error) {
+		answer, err := running.Rows(ctx)
+		l.at, l.rows = answer.AsOf.Block, answer.Rows
+		return func(replayed state.Rows) error { return compareRows(answer.Digest, replayed) }, err
+	})
+}
+
+// askRunning asks a running reducer for something that a replay is compared
+// with; its pinned plans are compared too.
+func askRunning(ctx context.Context, s *source, ask func(*client.Client, *live) (func(state.Rows) error, error)) (*live, error) {
 	l := nothingLive()
 	err := s.asking(ctx, func(running *client.Client) error {
-		answer, err := running.Rows(ctx)
-		l.name, l.at, l.rows = "the running reducer", answer.AsOf.Block, answer.Rows
+		compare, err := ask(running, l)
+		l.name = "the running reducer"
 		l.compare = func(_ state.Cursor, replayed state.Rows) error {
-			if err := compareRows(answer.Digest, replayed); err != nil {
+			if err := compare(replayed); err != nil {
 				return err
 			}
 			return s.comparePins(ctx, replayed)

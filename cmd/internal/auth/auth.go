@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
 
@@ -24,6 +25,10 @@ var commands = map[string][]string{
 	"observer":  {},
 	"scheduler": {"tickTrigger", "resume"},
 }
+
+// Questions are what every user may ask; those of one contract, about the
+// user's contract only.
+var Questions = []wire.Endpoint{wire.Get, wire.List, wire.Decision, wire.Plan, wire.Status}
 
 // Roles are the names of all roles, sorted.
 func Roles() []string { return slices.Sorted(maps.Keys(commands)) }
@@ -69,14 +74,18 @@ func (u User) Publish() []string {
 	for _, kind := range commands[u.Role] {
 		subjects = append(subjects, "aiws.submit."+contract+"."+schema.EncodeToken(u.Name)+"."+kind)
 	}
-	for _, question := range []string{"get", "list", "decision", "plan"} {
-		subjects = append(subjects, "aiws.q."+contract+"."+question)
+	for _, question := range Questions {
+		if u.Contract == "" {
+			subjects = append(subjects, question.Pattern())
+		} else {
+			subjects = append(subjects, question.Subject(u.Contract))
+		}
 	}
-	return append(subjects, "aiws.q.status")
+	return subjects
 }
 
 // Inbox is the prefix of the user's inboxes, which nobody else may read.
-func (u User) Inbox() string { return "_INBOX." + schema.EncodeToken(u.Name) }
+func (u User) Inbox() string { return wire.ReplyPrefix + schema.EncodeToken(u.Name) }
 
 // Config is the configuration of a server with these users. reducer is the
 // public key of the reducer itself, for a server that it is not embedded in.

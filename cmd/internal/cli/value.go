@@ -114,16 +114,22 @@ func (m *Moment) String() string {
 // Type implements pflag.Value.
 func (m *Moment) Type() string { return "time" }
 
-// Millis is the moment in milliseconds, "" where none was given; how long ago
-// counts from now.
-func (m *Moment) Millis(now time.Time) string {
-	switch {
-	case m.ago > 0:
-		return strconv.FormatInt(max(now.Add(-m.ago).UnixMilli(), 0), 10)
-	case m.at.Given():
-		return strconv.FormatInt(int64(m.at), 10)
+// At is the moment in milliseconds since 1970, and whether one was given; how
+// long ago counts from now.
+func (m *Moment) At(now time.Time) (millis int64, given bool) {
+	if m.ago > 0 {
+		return max(now.Add(-m.ago).UnixMilli(), 0), true
 	}
-	return ""
+	return int64(m.at), m.at.Given()
+}
+
+// Millis is At in digits, "" where none was given.
+func (m *Moment) Millis(now time.Time) string {
+	millis, given := m.At(now)
+	if !given {
+		return ""
+	}
+	return strconv.FormatInt(millis, 10)
 }
 
 // FormatMillis shows a time in UTC, as RFC 3339.
