@@ -268,19 +268,36 @@ func (s *mirrorSession) eachKey(f func(key string) error) error {
 	if err != nil {
 		return fmt.Errorf("list the bucket's keys: %w", err)
 	}
+	err = takeKeys(keys.Keys(), cancel, s.m.o.Limits.Answer, func(key string) error {
+		if s.stopping() {
+			return errStopping
+		}
+		return f(key)
+	})
+	return cmp.Or(err, context.Cause(s.ctx))
+}
+
+// takeKeys calls f for each key of a lister. After an error it stops the lister,
+// and takes what that still has to give: it waits for somebody to do so.
+func takeKeys(keys <-chan string, stop func(), patience time.Duration, f func(key string) error) error {
+	defer func() {
+		stop()
+		for range keys { // it closes them when it has stopped
+		}
+	}()
+	late := time.NewTimer(patience)
+	defer late.Stop()
 	for {
 		select {
-		case key, ok := <-keys.Keys():
-			if !ok {
-				return context.Cause(s.ctx)
-			}
-			if s.stopping() {
-				return errStopping
+		case key, more := <-keys:
+			if !more {
+				return nil
 			}
 			if err := f(key); err != nil {
 				return err
 			}
-		case <-time.After(s.m.o.Limits.Answer):
+			late.Reset(patience)
+		case <-late.C:
 			return errForgets
 		}
 	}

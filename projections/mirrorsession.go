@@ -109,11 +109,11 @@ func (s *mirrorSession) open() (err error) {
 	if err != nil || !damaged {
 		return err
 	}
-	return s.begin(ctx)
+	return s.replaceBucket(ctx)
 }
 
-// begin deletes a damaged bucket and makes it anew.
-func (s *mirrorSession) begin(ctx context.Context) error {
+// replaceBucket deletes a damaged bucket and makes it anew.
+func (s *mirrorSession) replaceBucket(ctx context.Context) error {
 	s.m.o.Log.Error("the bucket of the KV mirror is damaged: it was deleted and is made again from the store", "stream", wire.BucketStream)
 	if err := s.js.DeleteStream(ctx, wire.BucketStream); err != nil {
 		return fmt.Errorf("delete the damaged bucket: %w", err)
@@ -126,7 +126,7 @@ func (s *mirrorSession) begin(ctx context.Context) error {
 func (s *mirrorSession) remake(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.m.o.Limits.Answer)
 	defer cancel()
-	if err := s.begin(ctx); err != nil {
+	if err := s.replaceBucket(ctx); err != nil {
 		return err
 	}
 	return s.catchUp(true)
