@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events/client/clienttest"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/events/wire/exchange"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
 // Of a reducer in a process of its own: its directory and its address.
@@ -48,7 +48,7 @@ func TestMirrorKills(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, listen := t.TempDir(), freeAddress(t)
+	dir, listen := t.TempDir(), proctest.FreeAddress(t)
 	rng := rand.New(rand.NewPCG(5, 5))
 	for round := range 8 {
 		cmd := exec.Command(program, "-test.run=^TestMirrorChild$")
@@ -95,16 +95,6 @@ func decided(ctx context.Context, t *testing.T, r *clienttest.Reducer, nc *nats.
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // keepBusy sends commands from the moment that the reducer listens, for a while.

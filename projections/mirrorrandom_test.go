@@ -12,6 +12,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/client/clienttest"
 	"github.com/aiws-reducer/aiws-reducer/events/wire/exchange"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 	"github.com/aiws-reducer/aiws-reducer/reducer/reducertest"
 	"github.com/aiws-reducer/aiws-reducer/schema"
 )
@@ -56,7 +57,7 @@ func (e *everything) next(t *testing.T, count int) (all []*events.Message) {
 func TestMirrorRandom(t *testing.T) {
 	ctx := integration(t)
 	const commands, each = 10_000, 1250
-	dir, listen, source := t.TempDir(), freeAddress(t), newEverything(11)
+	dir, listen, source := t.TempDir(), proctest.FreeAddress(t), newEverything(11)
 	decided, accepted, types := uint64(0), 0, map[string]bool{}
 	for round := 0; decided < commands; round++ {
 		if round%2 == 1 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
 // TestEndlessReading: one flipped bit in the sequence of the inbox's last
@@ -26,7 +27,7 @@ func TestEndlessReading(t *testing.T) {
 	streams := filepath.Join(data, "jetstream", "*", "streams")
 	flipLastSequence(t, filepath.Join(streams, "AIWS_INBOX_0", "msgs", "*.blk"))
 	// A process of its own: what reads for ever cannot be stopped.
-	var said output
+	var said proctest.Output
 	c := exec.CommandContext(t.Context(), program(t, "reducer"), "serve", "--data", data, "--listen", "127.0.0.1:0")
 	c.Stderr = &said
 	err := c.Run()

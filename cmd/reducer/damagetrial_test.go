@@ -15,6 +15,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
 // What a reducer made of damage.
@@ -251,7 +252,7 @@ type quiet struct {
 }
 
 func startQuietly(t *testing.T, data, archive string) (*quiet, error) {
-	s := &quiet{served{t: t, data: data, out: &output{}, stderr: &output{}, ended: make(chan struct{})}}
+	s := &quiet{served{t: t, data: data, out: &proctest.Output{}, stderr: &proctest.Output{}, ended: make(chan struct{})}}
 	c := exec.Command(program(t, "reducer"), "serve", "--data", data, "--archive", archive, "--listen", "127.0.0.1:0", "--scrub-rate", "1GiB")
 	c.Stdout, c.Stderr = s.out, s.stderr
 	if err := c.Start(); err != nil {

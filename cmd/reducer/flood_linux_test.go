@@ -13,6 +13,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/bench/workload"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
 // Of TestFlood: what is published without a pause, and what the reducer may take
@@ -26,7 +27,7 @@ const (
 // TestFlood: a publisher that never waits for anything takes no memory from the
 // reducer beyond a bound, and stops nobody else.
 func TestFlood(t *testing.T) {
-	if len(buildFlags) > 0 {
+	if proctest.Race {
 		t.Skip("the race detector takes memory of its own")
 	}
 	s := serve(t, t.TempDir(), "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--inbox-max-bytes", "16MiB")

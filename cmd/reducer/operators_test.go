@@ -16,6 +16,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
 // stories are the data directories that the examples of docs/operators.md are
@@ -301,7 +302,7 @@ func TestFollowTimeline(t *testing.T) {
 		return name
 	}
 	must(t, 0, "ingest", "--wait", "--nats", s.url, part(0, 4))
-	var out output
+	var out proctest.Output
 	c := exec.Command(program(t, "reducer"), "show", "timeline", "--run", "laptop-for-kim", "--follow", "--json", "--nats", s.url)
 	c.Stdout = &out
 	if err := c.Start(); err != nil {

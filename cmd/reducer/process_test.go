@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
 // binaries are the two programs, built once for the tests that need processes.
@@ -22,8 +23,6 @@ var binaries = struct {
 	dir  string
 	err  error
 }{}
-
-var buildFlags []string
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -44,34 +43,12 @@ func program(t *testing.T, name string) string {
 		if binaries.dir, binaries.err = os.MkdirTemp("", "reducer-test-*"); binaries.err != nil {
 			return
 		}
-		args := append([]string{"build", "-o", binaries.dir + string(filepath.Separator)}, buildFlags...)
-		build := exec.Command("go", append(args, "../reducer", "../ingest")...)
-		if out, err := build.CombinedOutput(); err != nil {
-			binaries.err = fmt.Errorf("%w\n%s", err, out)
-		}
+		binaries.err = proctest.Build(binaries.dir)
 	})
 	if binaries.err != nil {
 		t.Fatal(binaries.err)
 	}
 	return filepath.Join(binaries.dir, name)
-}
-
-// output collects what a process writes, for looking at while it runs.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // result is how a program ended.
@@ -123,7 +100,7 @@ type served struct {
 	t           *testing.T
 	data, url   string
 	process     *os.Process
-	out, stderr *output
+	out, stderr *proctest.Output
 	ended       chan struct{}
 	code        int // once ended is closed
 }
@@ -132,7 +109,7 @@ type served struct {
 // stop.
 func start(t *testing.T, data string, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, data: data, out: &output{}, stderr: &output{}, ended: make(chan struct{})}
+	s := &served{t: t, data: data, out: &proctest.Output{}, stderr: &proctest.Output{}, ended: make(chan struct{})}
 	c := exec.Command(program(t, "reducer"), append([]string{"serve", "--data", data}, args...)...)
 	c.Stdout, c.Stderr = s.out, s.stderr
 	if err := c.Start(); err != nil {

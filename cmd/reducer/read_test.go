@@ -15,6 +15,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
 
@@ -164,7 +165,7 @@ func TestWatchBucket(t *testing.T) {
 // Watch shows what changes, and all there is with --since 0; SIGINT ends it.
 func TestWatch(t *testing.T) {
 	s := serve(t, t.TempDir())
-	var out output
+	var out proctest.Output
 	c := exec.Command(program(t, "reducer"), "watch", "runs", "--since", "0", "--nats", s.url)
 	c.Stdout = &out
 	if err := c.Start(); err != nil {

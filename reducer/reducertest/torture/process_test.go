@@ -1,23 +1,20 @@
 package torture
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-)
 
-// buildFlags are for the programs; race_test.go adds to them.
-var buildFlags []string
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
+)
 
 // programs is the directory of reducer and ingest.
 type programs string
@@ -27,9 +24,8 @@ func (p programs) path(name string) string { return filepath.Join(string(p), nam
 // build builds the programs as they are.
 func build(t *testing.T, dir string) programs {
 	t.Helper()
-	args := append([]string{"build", "-o", dir + string(filepath.Separator)}, buildFlags...)
-	if out, err := exec.Command("go", append(args, "../../../cmd/reducer", "../../../cmd/ingest")...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if err := proctest.Build(dir); err != nil {
+		t.Fatal(err)
 	}
 	return programs(dir)
 }
@@ -38,7 +34,7 @@ func build(t *testing.T, dir string) programs {
 type process struct {
 	name        string
 	command     *exec.Cmd
-	out, stderr output
+	out, stderr proctest.Output
 	ended       chan struct{}
 	code        int // once ended is closed; -1 when it was killed
 }
@@ -82,24 +78,6 @@ func (p *process) waits(d time.Duration) bool {
 	case <-time.After(d):
 		return false
 	}
-}
-
-// output collects what a process writes, for looking at while it runs.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
 }
 
 // Of a NATS server in a process of its own, which is this test program.
@@ -154,15 +132,4 @@ func awaitReady(p *process, patience time.Duration) error {
 		}
 	}
 	return fmt.Errorf("%s is not ready after %s:\n%s", p.name, patience, p.stderr.String())
-}
-
-// freeAddress is one of this machine that nobody listens at.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

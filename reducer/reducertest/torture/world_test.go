@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
 // Modes: where the NATS server runs.
@@ -48,7 +50,7 @@ type identity struct{ principal, id string }
 
 func newWorld(t *testing.T, dir string, p programs, mode string, seed uint64) *world {
 	w := &world{
-		t: t, dir: dir, programs: p, mode: mode, rng: rand.New(rand.NewPCG(seed, 3)), listen: freeAddress(t),
+		t: t, dir: dir, programs: p, mode: mode, rng: rand.New(rand.NewPCG(seed, 3)), listen: proctest.FreeAddress(t),
 		figures: newFigures(mode), data: filepath.Join(dir, "a"), spare: filepath.Join(dir, "b"),
 		answers: map[uint64]string{}, asked: map[identity]bool{},
 	}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package proctest
+
+// Race says whether the race detector looks on.
+const Race = false
