@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 bin=${1:-bin}
 dir=$(mktemp -d)
+: >"$dir/ready" # read below, maybe before the server's shell has opened it
 server=
 finish() {
   if [ -n "$server" ]; then kill "$server" 2>/dev/null || true; fi
