@@ -35,7 +35,7 @@ func (s *source) stopped() bool { return s.data != "" }
 
 // connectOptions are the flags as jetlog wants them.
 func connectOptions(f *natsflags.Flags) jetlog.ConnectOptions {
-	return jetlog.ConnectOptions{URL: f.URL, Creds: f.Creds, NKey: f.NKey, TLSCA: f.CA, TLSCert: f.Cert, TLSKey: f.Key}
+	return jetlog.ConnectOptions{URL: f.URL, Login: f.Login}
 }
 
 // openedLog is a decision log that can be read, and what it takes to do so.

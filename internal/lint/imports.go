@@ -45,7 +45,7 @@ var folderRules = []folderRule{
 	{folder: "reducer/scheduler", own: []string{"schema", "events", "reducer/state"}},
 	{folder: "reducer/archive", own: []string{"schema", "events", "reducer/state", "reducer/loop", "internal/filelock"}},
 	{folder: "reducer/transfer", own: []string{"schema", "events", "events/logfile", "reducer/state", "reducer", "reducer/loop"}, others: []string{"github.com/oklog/ulid/v2"}},
-	{folder: "reducer/jetlog", own: []string{"schema", "events", "reducer/state", "reducer", "reducer/loop", "internal/filelock", "internal/natsurl"}, others: []string{"github.com/nats-io/", "golang.org/x/sys"}},
+	{folder: "reducer/jetlog", own: []string{"schema", "events", "reducer/state", "reducer", "reducer/loop", "internal/filelock", "internal/natslogin", "internal/natsurl"}, others: []string{"github.com/nats-io/", "golang.org/x/sys"}},
 	{folder: "projections", own: []string{"schema", "schema/plan", "events", "events/wire", "events/wire/exchange", "reducer/state"},
 		others: []string{"github.com/cockroachdb/pebble/v2", "github.com/nats-io/", "github.com/prometheus/client_golang"}},
 }

@@ -3,13 +3,13 @@ package jetlog
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/aiws-reducer/aiws-reducer/internal/natslogin"
 	"github.com/aiws-reducer/aiws-reducer/internal/natsurl"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
 )
@@ -25,13 +25,9 @@ const connectTimeout = 5 * time.Second
 
 // ConnectOptions say how to reach a server and who we are there.
 type ConnectOptions struct {
-	URL     string // DefaultURL when empty; several are separated by commas
-	Name    string // shown by the server
-	Creds   string // file of a JWT and its seed
-	NKey    string // file of an nkey seed
-	TLSCA   string // file of the authorities to trust
-	TLSCert string // files of our certificate and its key
-	TLSKey  string
+	natslogin.Login
+	URL  string // DefaultURL when empty; several are separated by commas
+	Name string // shown by the server
 }
 
 // Options returns the options for nats.Connect, for programs that only ask and
@@ -41,30 +37,11 @@ func (o ConnectOptions) Options() ([]nats.Option, error) {
 	if name == "" {
 		name = "aiws-reducer"
 	}
-	options := []nats.Option{nats.Name(name), nats.Timeout(connectTimeout)}
-	if o.Creds != "" && o.NKey != "" {
-		return nil, errors.New("give a credentials file or an nkey, not both")
+	login, err := o.Login.Options()
+	if err != nil {
+		return nil, err
 	}
-	if o.Creds != "" {
-		options = append(options, nats.UserCredentials(o.Creds))
-	}
-	if o.NKey != "" {
-		option, err := nats.NkeyOptionFromSeed(o.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("nkey %s: %w", o.NKey, err)
-		}
-		options = append(options, option)
-	}
-	if (o.TLSCert == "") != (o.TLSKey == "") {
-		return nil, errors.New("a TLS certificate and its key go together")
-	}
-	if o.TLSCert != "" {
-		options = append(options, nats.ClientCert(o.TLSCert, o.TLSKey))
-	}
-	if o.TLSCA != "" {
-		options = append(options, nats.RootCAs(o.TLSCA))
-	}
-	return options, nil
+	return append(login, nats.Name(name), nats.Timeout(connectTimeout)), nil
 }
 
 // Conn is one connection that never comes back: a term's.

@@ -163,7 +163,7 @@ func (s *Server) Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 	if running == nil {
 		return nil, errStopped
 	}
-	if user != nil && o.Creds == "" && o.NKey == "" {
+	if user != nil && !o.Given() {
 		options = append(options, user)
 	}
 	c, err := dial("", append(options, nats.InProcessServer(running))...)

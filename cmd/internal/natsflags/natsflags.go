@@ -16,17 +16,14 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/internal/natslogin"
 	"github.com/aiws-reducer/aiws-reducer/internal/natsurl"
 )
 
 // Flags say which server and who we are.
 type Flags struct {
+	natslogin.Login
 	URL     string
-	Creds   string
-	NKey    string
-	CA      string
-	Cert    string
-	Key     string
 	Inbox   string // prefix of our inboxes; the client library's when empty
 	Timeout time.Duration
 }
@@ -44,6 +41,8 @@ func (f *Flags) AddLogin(c *cobra.Command) {
 	flags := c.Flags()
 	flags.StringVar(&f.Creds, "creds", "", "credentials `FILE` of a NATS user")
 	flags.StringVar(&f.NKey, "nkey", "", "`FILE` with the seed of an nkey")
+	flags.StringVar(&f.User, "user", "", "`NAME` of a NATS user with a password")
+	flags.StringVar(&f.Password, "password-file", "", "`FILE` with the password of --user")
 	flags.StringVar(&f.CA, "tls-ca", "", "`FILE` with the certificates to trust")
 	flags.StringVar(&f.Cert, "tls-cert", "", "`FILE` with our certificate")
 	flags.StringVar(&f.Key, "tls-key", "", "`FILE` with the key of our certificate")
@@ -87,31 +86,19 @@ func (f *Flags) Server() string { return natsurl.Redacted(f.URL) }
 
 // Options gives the flags as options of the client.
 func (f *Flags) Options(name string) ([]nats.Option, error) {
-	options := []nats.Option{nats.Name(name), nats.Timeout(f.Timeout)}
-	if (f.Cert == "") != (f.Key == "") {
-		return nil, exit.With(exit.Usage, errors.New("--tls-cert and --tls-key go together"))
+	if err := f.Check(); err != nil {
+		return nil, exit.With(exit.Usage, err)
 	}
-	if f.Creds != "" {
-		options = append(options, nats.UserCredentials(f.Creds))
+	options, err := f.Login.Options()
+	if err != nil {
+		return nil, err
 	}
-	if f.NKey != "" {
-		option, err := nats.NkeyOptionFromSeed(f.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("--nkey %s: %w", f.NKey, err)
-		}
-		options = append(options, option)
-	}
+	options = append(options, nats.Name(name), nats.Timeout(f.Timeout))
 	if f.Inbox != "" {
 		if !strings.HasPrefix(f.Inbox, wire.ReplyPrefix) {
 			return nil, exit.With(exit.Usage, errors.New("--inbox-prefix: want "+wire.ReplyPrefix+" in front; a reducer answers nowhere else"))
 		}
 		options = append(options, nats.CustomInboxPrefix(f.Inbox))
-	}
-	if f.CA != "" {
-		options = append(options, nats.RootCAs(f.CA))
-	}
-	if f.Cert != "" {
-		options = append(options, nats.ClientCert(f.Cert, f.Key))
 	}
 	return options, nil
 }
