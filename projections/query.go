@@ -25,7 +25,8 @@ import (
 // out.
 type QueryOptions struct {
 	// Connect makes a connection for the service alone, which sets its handlers
-	// and closes it. It is called again when the connection is lost for good.
+	// and closes it. It is called twice, for requests and for answers, and again
+	// when one of them is lost for good.
 	Connect func(ctx context.Context) (*nats.Conn, error)
 	// View shows the store as of the last block; [Home.View].
 	View func() (*View, error)
@@ -45,7 +46,7 @@ type QueryOptions struct {
 // QueryLimits bound what clients can make a reducer do.
 type QueryLimits struct {
 	Workers  int           // questions worked on at a time; one for each CPU, at least 2
-	Waiting  int           // questions that wait for a worker, 256; more are told BUSY
+	Waiting  int           // questions that wait for a worker, 256; more are told BUSY, 10,000 a second at most
 	Timeout  time.Duration // of a question, waiting included, 5 s
 	Digest   time.Duration // of a digest, 30 s; one is made at a time
 	Operator time.Duration // of a checkpoint, or of a digest of all rows, 30 min
@@ -55,7 +56,7 @@ type QueryLimits struct {
 	ScanBlocks int // blocks of the log read for one page, 32
 
 	Submits      int           // commands of submit without a decision, 1,024
-	PerPrincipal int           // of them of one principal, 64; more are told QUOTA
+	PerPrincipal int           // of them of one principal, 64; more are told QUOTA, 10,000 a second at most
 	Submit       time.Duration // how long submit waits for a decision, 10 s
 }
 
@@ -113,10 +114,12 @@ func ServeQueries(ctx context.Context, o QueryOptions) error {
 	}
 }
 
-// queries is the service on one connection.
+// queries is the service. Requests come in on a connection of their own: while a
+// flood of them waits there to be read, the server still takes the commands that
+// were read, and their acknowledgements and decisions still arrive.
 type queries struct {
 	o       QueryOptions
-	nc      *nats.Conn
+	nc      *nats.Conn       // for everything but requests
 	log     jetstream.Stream // of decisions; opened when first needed
 	openLog sync.Mutex
 	out     *exchange.Exchange // commands of submit
@@ -124,6 +127,8 @@ type queries struct {
 	ctx     context.Context // ends with the connection or the service
 	running sync.WaitGroup
 	quota   quota
+
+	refusals refusals
 }
 
 // lane bounds how many questions are worked on at a time and how many wait.
@@ -135,14 +140,19 @@ func newLane(waiting, working int) *lane {
 	return &lane{waiting: make(chan struct{}, waiting), working: make(chan struct{}, working)}
 }
 
-// serveOnce answers until ctx ends or the connection is closed.
+// serveOnce answers until ctx ends or a connection is closed.
 func serveOnce(ctx context.Context, o QueryOptions) error {
+	requests, err := o.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer requests.Close()
 	nc, err := o.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer nc.Close()
-	closed := nc.StatusChanged(nats.CLOSED)
+	closedIn, closedOut := requests.StatusChanged(nats.CLOSED), nc.StatusChanged(nats.CLOSED)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	q := &queries{
@@ -153,13 +163,15 @@ func serveOnce(ctx context.Context, o QueryOptions) error {
 		return err
 	}
 	defer q.out.Close()
-	service, err := q.register()
+	service, err := q.register(requests)
 	if err != nil {
 		return err
 	}
 	select {
 	case <-ctx.Done():
-	case <-closed:
+	case <-closedIn:
+		err = nats.ErrConnectionClosed
+	case <-closedOut:
 		err = nats.ErrConnectionClosed
 	}
 	stopping := service.Stop()
@@ -176,8 +188,8 @@ type endpoint struct {
 	lane    *lane
 }
 
-func (q *queries) register() (micro.Service, error) {
-	service, err := micro.AddService(q.nc, micro.Config{
+func (q *queries) register(requests *nats.Conn) (micro.Service, error) {
+	service, err := micro.AddService(requests, micro.Config{
 		Name:        wire.Service,
 		Version:     q.o.Version,
 		Description: "AIWS reducer: documents, decisions, plans; and commands for clients without JetStream",
@@ -205,7 +217,7 @@ func (q *queries) register() (micro.Service, error) {
 	} {
 		err = errors.Join(err, q.add(service, e.name, func(r micro.Request) { q.ask(&e, r) }))
 	}
-	err = errors.Join(err, q.add(service, wire.Submit, q.submit))
+	err = errors.Join(err, q.addSubmit(service))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("micro service: %w", err), service.Stop())
 	}
@@ -238,7 +250,9 @@ func (q *queries) ask(e *endpoint, r micro.Request) {
 	select {
 	case e.lane.waiting <- struct{}{}:
 	default:
-		q.refuse(reply, wire.Errorf(wire.Busy, "%d questions wait already; ask again", cap(e.lane.waiting)))
+		if q.refusals.allow(string(e.name)) {
+			q.refuse(reply, wire.Errorf(wire.Busy, "%d questions wait already; ask again", cap(e.lane.waiting)))
+		}
 		return
 	}
 	q.running.Go(func() {

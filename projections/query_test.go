@@ -550,8 +550,8 @@ func TestQueryLimits(t *testing.T) {
 	ctx := integration(t)
 	_, nc := start(ctx, t, t.TempDir(), clienttest.Options{Queries: projections.QueryLimits{Workers: 1, Waiting: 2, PerPrincipal: 3}})
 	publish(ctx, t, nc, []*events.Message{openDesk("c1")})
-	codes := flood(t, nc, wire.List.Subject("c1"), `{"projection":"decisions"}`, 3000)
-	if codes[""] == 0 || codes["503"] == 0 || codes[""]+codes["503"] != 3000 {
+	codes := flood(t, nc, wire.List.Subject("c1"), `{"projection":"decisions"}`, 900)
+	if codes[""] == 0 || codes["503"] == 0 || codes[""]+codes["503"] != 900 {
 		t.Errorf("questions: %v", codes)
 	}
 	flooder, err := nats.Connect(nc.ConnectedUrl())
@@ -561,7 +561,7 @@ func TestQueryLimits(t *testing.T) {
 	defer flooder.Close()
 	done := make(chan map[string]int)
 	go func() {
-		done <- flood(t, flooder, "aiws.submit.c1.flooder.startRun", `{"type":"startRun","runId":"r1"}`, 3000)
+		done <- flood(t, flooder, "aiws.submit.c1.flooder.startRun", `{"type":"startRun","runId":"r1"}`, 900)
 	}()
 	for i := range 20 {
 		m, err := nc.Request("aiws.submit.c1.host.startRun", fmt.Appendf(nil, `{"type":"startRun","runId":"h%d"}`, i), 5*time.Second)
@@ -569,7 +569,7 @@ func TestQueryLimits(t *testing.T) {
 			t.Fatalf("%v %v", m, err)
 		}
 	}
-	if codes := <-done; codes[""] == 0 || codes["429"] == 0 || codes[""]+codes["429"] != 3000 {
+	if codes := <-done; codes[""] == 0 || codes["429"] == 0 || codes[""]+codes["429"] != 900 {
 		t.Errorf("commands: %v", codes)
 	}
 }

@@ -3,9 +3,11 @@ package projections
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/micro"
@@ -15,9 +17,32 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events/wire/exchange"
 )
 
-// submit publishes a command for a client that may not touch JetStream, and
-// answers with the decision. Of the client's headers only the command id goes
-// on, so that nothing can be forged through the others.
+// stopping are the command types that stop something, each with a queue of
+// requests of its own. All others share one, and what finds it full is dropped
+// unread, whoever sent it: whoever may not send these types cannot keep others
+// from stopping it (RULES 4).
+var stopping = []string{"missionState", "revokeGrant", "withdrawApproval", "invalidate"}
+
+// addSubmit takes commands for clients that may not touch JetStream.
+func (q *queries) addSubmit(service micro.Service) error {
+	err := q.add(service, wire.Submit, func(r micro.Request) {
+		if !slices.Contains(stopping, r.Subject()[strings.LastIndexByte(r.Subject(), '.')+1:]) {
+			q.submit(r)
+		}
+	})
+	for _, t := range stopping {
+		err = errors.Join(err, service.AddEndpoint(string(wire.Submit)+"-"+t, micro.HandlerFunc(onlyInboxes(q.submit)),
+			micro.WithEndpointSubject(wire.SubmitPattern(t)),
+			// Within the queue group of the other endpoint, either would get the command.
+			micro.WithEndpointQueueGroup(t),
+			micro.WithEndpointPendingLimits(pendingRequests, pendingRequestBytes)))
+	}
+	return err
+}
+
+// submit publishes a command and has its decision answered. Of the client's
+// headers only the command id goes on, so that nothing can be forged through the
+// others.
 //
 // It runs on the endpoint's goroutine up to the publishing, so that the
 // commands of one client keep their order.
@@ -33,8 +58,10 @@ func (q *queries) submit(r micro.Request) {
 	}
 	principal := strings.Split(subject, ".")[3]
 	if err := q.quota.take(principal); err != nil {
-		err.ID = ids[0]
-		q.refuse(reply, err)
+		if q.refusals.allow(principal) {
+			err.ID = ids[0]
+			q.refuse(reply, err)
+		}
 		return
 	}
 	pending := q.out.Prepare(subject, ids, r.Data())
@@ -66,6 +93,8 @@ func (q *queries) decided(reply, id string, p *exchange.Pending) {
 			return
 		case a := <-p.Answers:
 			switch {
+			case errors.Is(a.Err, exchange.ErrBusy):
+				q.resend(ctx, p)
 			case a.Err != nil:
 				q.refuse(reply, submitError(a.Err, id))
 				return
@@ -76,6 +105,18 @@ func (q *queries) decided(reply, id string, p *exchange.Pending) {
 				return
 			}
 		}
+	}
+}
+
+const submitRetry = 20 * time.Millisecond // pause before a command that found the inbox busy is sent again
+
+// resend sends a command again, under its id, that was not taken. When that
+// fails too the wait for an answer ends with its deadline.
+func (q *queries) resend(ctx context.Context, p *exchange.Pending) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(submitRetry):
+		_ = p.Send() // a lost connection ends the service
 	}
 }
 
@@ -121,4 +162,28 @@ func (q *quota) give(principal string) {
 	if q.out[principal]--; q.out[principal] == 0 {
 		delete(q.out, principal)
 	}
+}
+
+// refusals bounds how often a flood is told so: telling takes longer than
+// reading, and what is not read in time is dropped, others' requests too.
+type refusals struct {
+	mu    sync.Mutex
+	until time.Time
+	told  map[string]int
+}
+
+// What one sender, or the askers of one question, are told in that time.
+const (
+	refusalsTold = 1_000
+	refusalsIn   = 100 * time.Millisecond
+)
+
+func (r *refusals) allow(who string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); now.After(r.until) {
+		r.until, r.told = now.Add(refusalsIn), map[string]int{}
+	}
+	r.told[who]++
+	return r.told[who] <= refusalsTold
 }

@@ -106,6 +106,9 @@ func SubmitSubject(s schema.Subject) string {
 	return submitPrefix + strings.TrimPrefix(s.String(), cmdPrefix)
 }
 
+// SubmitPattern is the subject of all submitted commands of one type.
+func SubmitPattern(commandType string) string { return submitPrefix + "*.*." + commandType }
+
 // CommandSubject is the subject of the inbox for a command that was sent to a
 // submit subject.
 func CommandSubject(submit string) (string, bool) {

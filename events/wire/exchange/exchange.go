@@ -22,6 +22,7 @@ import (
 var (
 	ErrNoInbox  = errors.New("no inbox takes the command: no reducer has made its streams there")
 	ErrFull     = errors.New("the inbox is full")
+	ErrBusy     = errors.New("the inbox takes commands faster than it can write them")
 	ErrTooLarge = errors.New("the inbox takes no command of this size")
 	ErrRefused  = errors.New("the inbox refused the command")
 )
@@ -30,6 +31,7 @@ var (
 const (
 	codeTooLarge    = 10054
 	codeStoreFailed = 10077 // the stream is full, as a whole or for one subject
+	codeTooMany     = 10167 // more publishes wait for the stream than it keeps
 )
 
 // answersKept is how many answers to one command wait for its sender: an
@@ -170,6 +172,8 @@ func acknowledgement(m *nats.Msg) Answer {
 	switch ack.Error.Code {
 	case codeStoreFailed:
 		kind = ErrFull
+	case codeTooMany:
+		kind = ErrBusy
 	case codeTooLarge:
 		kind = ErrTooLarge
 	}
