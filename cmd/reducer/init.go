@@ -1,75 +1,87 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
-	"github.com/nats-io/nkeys"
 	"github.com/spf13/cobra"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/auth"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
-	"github.com/aiws-reducer/aiws-reducer/schema"
 )
 
+// initializing holds the flags of init.
+type initializing struct {
+	users     []string
+	passwords bool
+	tls       auth.TLS
+	contract  contractFlags
+}
+
 func newInit() *cobra.Command {
-	var users []string
+	var in initializing
 	c := &cobra.Command{
 		Use:   "init DIR",
-		Short: "write a server configuration with a user for each role",
-		Long: "Init writes DIR/nats.conf and one file with the seed of an nkey for each user, readable by you alone, and prints\n" +
-			"what each may do. Users send commands through aiws.submit, as themselves only; none may use JetStream.\n" +
-			"There is one user for each role, named after it: " + strings.Join(auth.Roles(), ", ") + ". Nothing is overwritten.",
+		Short: "write a server configuration with a user for each role, and a strict contract",
+		Long: "Init makes DIR, readable by you alone, and prints what each user may do. In it are\n\n" +
+			"  nats.conf            the configuration of a NATS server\n" +
+			"  NAME.nk              the seed of each user's nkey; NAME.password with --passwords\n" +
+			"  open-contract.jsonl  commands for ingest: each opens a contract with a strict policy\n\n" +
+			"Users send commands through aiws.submit, as themselves only; none may use JetStream.\n" +
+			"There is one user for each role, named after it: " + strings.Join(auth.Roles(), ", ") + ".\n" +
+			"Without --action and --resource the contract allows none. Nothing is overwritten.",
 		Example: cli.Example(
-			"reducer init secrets",
+			"reducer init secrets --action purchase --resource computer-shop --budget 1600",
 			"reducer init secrets --user buyer:agent:c1   # an agent who sees and touches the contract c1 only",
+			"reducer init secrets --passwords --tls-cert server.pem --tls-key server.key",
 			"reducer serve --nats-config secrets/nats.conf",
 		),
 		Args: cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return initAuth(c, args[0], users) },
+		RunE: func(c *cobra.Command, args []string) error { return in.run(c.OutOrStdout(), args[0], time.Now()) },
 	}
-	c.Flags().StringArrayVar(&users, "user", nil, "one more user, as `NAME:ROLE[:CONTRACT]`; may be repeated")
+	flags := c.Flags()
+	flags.StringArrayVar(&in.users, "user", nil, "one more user, as `NAME:ROLE[:CONTRACT]`; may be repeated")
+	flags.BoolVar(&in.passwords, "passwords", false, "passwords instead of nkeys, for clients that know no others; the server keeps bcrypt hashes")
+	flags.StringVar(&in.tls.Cert, "tls-cert", "", "`FILE` with the server's certificate: clients have to use TLS")
+	flags.StringVar(&in.tls.Key, "tls-key", "", "`FILE` with the key of the certificate, readable by its owner alone")
+	flags.StringVar(&in.tls.CA, "tls-ca", "", "`FILE` with authorities: clients have to show a certificate of theirs")
+	in.contract.add(flags)
 	return c
 }
 
-func initAuth(c *cobra.Command, dir string, more []string) error {
-	users, err := initUsers(more)
+// run makes everything in memory, looks whether server and rules take it, and
+// writes it in one step.
+func (in *initializing) run(out io.Writer, dir string, now time.Time) error {
+	config := auth.Config{}
+	var err error
+	if config.Users, err = initUsers(in.users); err != nil {
+		return exit.With(exit.Usage, err)
+	}
+	contracts, opening, err := in.contract.commands(config.Users, now)
 	if err != nil {
 		return exit.With(exit.Usage, err)
 	}
-	config := filepath.Join(dir, "nats.conf")
-	if _, err := os.Lstat(config); !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s is there already, and nothing is overwritten", config)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	reducer, err := writeSeed(dir, "reducer")
-	if err != nil {
-		return err
-	}
-	for i := range users {
-		if users[i].Public, err = writeSeed(dir, users[i].Name); err != nil {
+	if in.tls != (auth.TLS{}) {
+		if config.TLS, err = auth.NewTLS(in.tls.Cert, in.tls.Key, in.tls.CA, now); err != nil {
 			return err
 		}
 	}
-	if err := writeNew(config, []byte(auth.Config(users, reducer))); err != nil {
+	files, err := in.secrets(&config)
+	if err != nil {
 		return err
 	}
-	out := c.OutOrStdout()
-	var questions []string
-	for _, q := range auth.Questions {
-		questions = append(questions, string(q))
+	if err := readable(config.String()); err != nil {
+		return err
 	}
-	for _, u := range users {
-		fmt.Fprintf(out, "%s (%s): sends %s; asks %s; inboxes %s.>\n",
-			u.Name, u.Role, strings.Join(append(auth.Commands(u.Role), "nothing else"), ", "), strings.Join(questions, ", "), u.Inbox())
+	files = append(files, auth.File{Name: "nats.conf", Data: []byte(config.String())}, auth.File{Name: "open-contract.jsonl", Data: opening})
+	if err := auth.WriteDirectory(dir, files); err != nil {
+		return err
 	}
-	fmt.Fprintf(out, "\nreducer serve --nats-config %s\n", config)
+	in.tell(out, dir, config.Users, contracts)
 	return nil
 }
 
@@ -95,29 +107,34 @@ func initUsers(more []string) ([]auth.User, error) {
 	return users, nil
 }
 
-// writeSeed makes a key, keeps its seed in a file and returns its public half.
-func writeSeed(dir, name string) (string, error) {
-	pair, err := nkeys.CreateUser()
-	if err != nil {
-		return "", fmt.Errorf("make an nkey: %w", err)
+// tell prints what each user may do, and what comes next.
+func (in *initializing) tell(out io.Writer, dir string, users []auth.User, contracts []string) {
+	var questions []string
+	for _, q := range auth.Questions {
+		questions = append(questions, string(q))
 	}
-	seed, err := pair.Seed()
-	if err != nil {
-		return "", fmt.Errorf("make an nkey: %w", err)
+	for _, u := range users {
+		fmt.Fprintf(out, "%s (%s): sends %s; asks %s; inboxes %s.>\n",
+			u.Name, u.Role, strings.Join(append(auth.Commands(u.Role), "nothing else"), ", "), strings.Join(questions, ", "), u.Inbox())
 	}
-	public, err := pair.PublicKey()
-	if err != nil {
-		return "", fmt.Errorf("make an nkey: %w", err)
+	path := func(name string) string { return filepath.Join(dir, name) }
+	fmt.Fprintf(out, "\nStart the server:\n  reducer serve --nats-config %s\n", path("nats.conf"))
+	fmt.Fprintf(out, "Open %s, once the terms in the file are what you want:\n  ingest --wait --nkey %s %s\n",
+		strings.Join(contracts, ", "), path("reducer.nk"), path("open-contract.jsonl"))
+	fmt.Fprintf(out, "Log in as one of the users:\n  reducer show runs --contract %s %s --inbox-prefix %s\n",
+		contracts[0], in.login(path, auth.Opener), auth.User{Name: auth.Opener}.Inbox())
+	if in.tls != (auth.TLS{}) {
+		fmt.Fprintln(out, "Clients use TLS: give them --tls-ca with the authority of your certificate where it is not a public one.")
 	}
-	return public, writeNew(filepath.Join(dir, schema.EncodeToken(name)+".nk"), append(seed, '\n'))
+	if in.tls.CA != "" {
+		fmt.Fprintln(out, "They show a certificate of their own too: --tls-cert, --tls-key.")
+	}
 }
 
-// writeNew writes a file that only its owner may read, and that was not there.
-func writeNew(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err // it names the file
+// login are the flags that a user logs in with.
+func (in *initializing) login(path func(string) string, name string) string {
+	if in.passwords {
+		return "--user " + name + " --password-file " + path(name+".password")
 	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
+	return "--nkey " + path(name+".nk")
 }

@@ -41,8 +41,16 @@ type User struct {
 	Name     string // the principal
 	Role     string // one of [Roles]
 	Contract string // the only one it may see and send to; every one when empty
-	Public   string // key
+	Public   string // key, or
+	Hash     string // bcrypt hash of a password
 }
+
+// Token is the user's name in subjects, in the names of its files, and where it
+// logs in with a password.
+func (u User) Token() string { return schema.EncodeToken(u.Name) }
+
+// Touches says whether the user may see and send to a contract.
+func (u User) Touches(contract string) bool { return u.Contract == "" || u.Contract == contract }
 
 // ParseUser reads NAME:ROLE[:CONTRACT].
 func ParseUser(text string) (User, error) {
@@ -60,6 +68,11 @@ func ParseUser(text string) (User, error) {
 		}
 		u.Contract = parts[2]
 	}
+	for _, id := range []string{u.Name, u.Contract} {
+		if id != "" && !schema.ValidID(id) {
+			return User{}, fmt.Errorf("user %q: %.20q... is no id: one has at most 256 characters, in UTF-8", text, id)
+		}
+	}
 	return u, nil
 }
 
@@ -72,7 +85,7 @@ func (u User) Publish() []string {
 	}
 	var subjects []string
 	for _, kind := range commands[u.Role] {
-		subjects = append(subjects, "aiws.submit."+contract+"."+schema.EncodeToken(u.Name)+"."+kind)
+		subjects = append(subjects, "aiws.submit."+contract+"."+u.Token()+"."+kind)
 	}
 	for _, question := range Questions {
 		if u.Contract == "" {
@@ -85,23 +98,4 @@ func (u User) Publish() []string {
 }
 
 // Inbox is the prefix of the user's inboxes, which nobody else may read.
-func (u User) Inbox() string { return wire.ReplyPrefix + schema.EncodeToken(u.Name) }
-
-// Config is the configuration of a server with these users. reducer is the
-// public key of the reducer itself, for a server that it is not embedded in.
-func Config(users []User, reducer string) string {
-	var b strings.Builder
-	b.WriteString("# Written by reducer init. The keys are public; the seeds are beside it.\n" +
-		"max_payload: 8MB\nmax_connections: 1000\nmax_subscriptions: 1000\nmax_pending: 64MB\nwrite_deadline: \"5s\"\n" +
-		"authorization {users: [\n")
-	fmt.Fprintf(&b, "  {nkey: %s} # reducer\n", reducer)
-	for _, u := range users {
-		fmt.Fprintf(&b, "  # %q, %s\n  {nkey: %s, permissions: {\n    publish: [\n", u.Name, u.Role, u.Public)
-		for _, subject := range u.Publish() {
-			fmt.Fprintf(&b, "      %q\n", subject)
-		}
-		fmt.Fprintf(&b, "    ]\n    subscribe: [%q]\n  }}\n", u.Inbox()+".>")
-	}
-	b.WriteString("]}\n")
-	return b.String()
-}
+func (u User) Inbox() string { return wire.ReplyPrefix + u.Token() }
