@@ -49,6 +49,10 @@ type Header struct {
 	Checksum         string // hex; of this line and all bytes after it, see checksum
 }
 
+// Sealed says whether the checksum covers the header too. What a header that is
+// not sealed says is certain once the block after it names its hash.
+func (h *Header) Sealed() bool { return h.FormatVersion != bareFormat }
+
 type headerLine struct {
 	*Header
 	first, last int64
@@ -222,7 +226,7 @@ func ParseHeader(data []byte) (*Header, error) {
 
 // checkFormat reads the format version before anything else, so that a newer
 // format is named and not taken for damage. A block that is whole but for this
-// number is damaged.
+// number is damaged, so each format has to compute its checksum in its own way.
 func checkFormat(line, content []byte) error {
 	value, err := schema.ParseValue(line)
 	if err != nil || value.Kind() != '{' {
@@ -238,9 +242,11 @@ func checkFormat(line, content []byte) error {
 	}
 	sum, _ := value.Member("checksum")
 	checksum, _ := sum.Str()
-	was := bytes.Replace(line, fmt.Appendf(nil, `"formatVersion":%d`, version), fmt.Appendf(nil, `"formatVersion":%d`, FormatVersion), 1)
-	if intact(was, content, checksum, FormatVersion) {
-		return fmt.Errorf("%w: the header says format %d, and the checksum is one of format %d", ErrDamaged, version, FormatVersion)
+	for known := int64(bareFormat); known <= FormatVersion; known++ {
+		was := bytes.Replace(line, fmt.Appendf(nil, `"formatVersion":%d`, version), fmt.Appendf(nil, `"formatVersion":%d`, known), 1)
+		if intact(was, content, checksum, known) {
+			return fmt.Errorf("%w: the header says format %d, and the checksum is one of format %d", ErrDamaged, version, known)
+		}
 	}
 	return fmt.Errorf("block format %d: this build reads formats up to %d; use a newer build", version, FormatVersion)
 }

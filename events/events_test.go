@@ -168,6 +168,20 @@ func TestBareFormat(t *testing.T) {
 	if _, err := events.ParseBlock(data); !errors.Is(err, events.ErrDamaged) {
 		t.Errorf("damaged: %v", err)
 	}
+	data[len(data)-3] ^= 1
+	version := bytes.Index(data, []byte(`"formatVersion":1`)) + len(`"formatVersion":`)
+	for bit := range 8 { // the header has no checksum, and what it covers says which format it is
+		data[version] ^= 1 << bit
+		if _, err := events.ParseBlock(data); !errors.Is(err, events.ErrDamaged) {
+			t.Errorf("bit %d of the format version, %q: %v", bit, data[version], err)
+		}
+		data[version] ^= 1 << bit
+	}
+	newer := bytes.Replace(data, []byte(`"formatVersion":1`), []byte(`"formatVersion":7`), 1)
+	newer[len(newer)-3] ^= 1 // of a format that is not known, nothing can be said
+	if _, err := events.ParseBlock(newer); err == nil || errors.Is(err, events.ErrDamaged) || !strings.Contains(err.Error(), "use a newer build") {
+		t.Errorf("a newer format: %v", err)
+	}
 }
 
 // A header longer than the room before the lines makes the same block, and the

@@ -120,10 +120,7 @@ func catchUp(ctx context.Context, store *projections.Store, log *openedLog) erro
 	}
 	folder := loop.NewFolder(store, 0)
 	err := loop.ReadBlocks(ctx, log, store.Cursor().LogSeq+1, func(b *loop.ReadBlock) error {
-		if b.Err != nil {
-			return b.Err
-		}
-		return folder.FoldParsed(b.Seq, b.Block, len(b.Data))
+		return folder.FoldRead(ctx, log, b)
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -81,6 +82,18 @@ func (f *Folder) FoldParsed(seq uint64, block *events.Block, size int) error {
 	return f.Commit()
 }
 
+// FoldRead is Fold of a block that ReadBlocks gave. The log is asked for the
+// block after it where a header is in doubt, see confirmSetup.
+func (f *Folder) FoldRead(ctx context.Context, log Log, b *ReadBlock) error {
+	if b.Err != nil {
+		return b.Err
+	}
+	if err := f.FoldParsed(b.Seq, b.Block, len(b.Data)); err != nil {
+		return confirmSetup(ctx, log, b, err)
+	}
+	return nil
+}
+
 // apply folds the decisions of a block into the state.
 func (f *Folder) apply(seq uint64, block *events.Block, folded *Folded) error {
 	return unpoisoned(f.state, func() {
@@ -147,6 +160,24 @@ func checkSetup(seq uint64, h *events.Header, shard, shards, rules int64) error 
 			ErrConfig, seq, h.RulesVersion, rules)
 	}
 	return nil
+}
+
+// confirmSetup looks twice at a set-up that is not ours, where the header that
+// says so has no checksum of its own: the block after it names the hash of what
+// was written. Without one there is nothing to compare with.
+func confirmSetup(ctx context.Context, log Log, b *ReadBlock, err error) error {
+	if !errors.Is(err, ErrConfig) || b.Block.Header.Sealed() {
+		return err
+	}
+	data, missing := log.Get(ctx, b.Seq+1)
+	if missing != nil {
+		return err
+	}
+	next, damaged := events.ParseHeader(data)
+	if damaged != nil || next.PrevBlockHash == hex.EncodeToString(b.Block.Hash[:]) {
+		return err
+	}
+	return fmt.Errorf("%w: block %d of the log: %w: its header is not the one that block %d names", ErrIntegrity, b.Seq, events.ErrDamaged, b.Seq+1)
 }
 
 // after is the cursor after the block; the state must agree with it. The hash

@@ -225,7 +225,7 @@ func (t *Term) foldTail(ctx context.Context, archived uint64) error {
 			return b.Err
 		}
 		if b.Seq > begin {
-			if err := folder.FoldParsed(b.Seq, b.Block, len(b.Data)); err != nil {
+			if err := folder.FoldRead(ctx, t.session.Log(), b); err != nil {
 				return err
 			}
 		}
