@@ -51,6 +51,7 @@ func measurements() []measurement {
 		{name: "decide", run: measureDecide},
 		{name: "decode", run: measureDecode},
 		{name: "load", run: measureLoad},
+		{name: "stages", run: measureStages, long: true},
 		{name: "replay", run: measureReplay},
 		{name: "restart", run: measureRestart},
 		{name: "ledger", run: measureLedger, long: true},
@@ -113,6 +114,10 @@ func run(quick bool, out, only, program string) error {
 		return r.rewritePostgres(out)
 	case only == "" && !quick:
 		return r.write(out)
+	case only != "":
+		text := &strings.Builder{}
+		writeResults(text, r.findings)
+		fmt.Print("\n", text.String())
 	}
 	return r.missed()
 }

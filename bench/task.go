@@ -57,9 +57,15 @@ const emptyTask = "empty"
 // run runs the task in this process and prints what it found.
 func (t *task) run() error {
 	debug.SetGCPercent(gcPercent)
-	if t.name == emptyTask {
+	switch t.name {
+	case emptyTask:
 		debug.SetMemoryLimit(memoryLimit)
 		return runEmpty(t.path)
+	case rulesTask: // keeps its rows in memory
+		return runPart(t.name, t.path)
+	case storeTask:
+		debug.SetMemoryLimit(memoryLimit)
+		return runPart(t.name, t.path)
 	}
 	known, ok := tasks[t.name]
 	if !ok {
