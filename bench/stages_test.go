@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 )
@@ -34,7 +33,7 @@ func TestParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			stop()
-			if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			if err := <-ended; err != nil {
 				t.Error(err)
 			}
 		})
