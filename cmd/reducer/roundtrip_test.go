@@ -20,7 +20,7 @@ import (
 // same blocks.
 func TestRoundTrips(t *testing.T) {
 	program(t, "reducer")
-	data, digest := logUnder(t, reducer.RulesVersion), historyDigest(t)
+	data, digest := logUnder(t, reducer.RulesVersion), readHistory(t, "v0.1").Digest
 	heads := ledgerHeads(must(t, 0, "reducer", "head", "--data", data))
 	for _, args := range [][]string{{}, {"--decisions"}} {
 		export := must(t, 0, "reducer", append([]string{"export", "--data", data}, args...)...)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,21 +13,25 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 )
 
-// historyDigest is the digest that the history of the first release comes to.
-func historyDigest(t *testing.T) string {
+// releasedHistory is what the history of a release comes to.
+type releasedHistory struct {
+	Commands int    `json:"commands"`
+	Digest   string `json:"digest"`
+}
+
+func readHistory(t *testing.T, release string) (h releasedHistory) {
 	t.Helper()
-	text, err := os.ReadFile("../../testdata/histories/v0.1/digests.json")
+	text, err := os.ReadFile(filepath.Join(histories, release, "digests.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sums struct {
-		Digest string `json:"digest"`
-	}
-	if err := json.Unmarshal(text, &sums); err != nil {
+	if err := json.Unmarshal(text, &h); err != nil {
 		t.Fatal(err)
 	}
-	return sums.Digest
+	return h
 }
+
+const histories = "../../testdata/histories"
 
 // logUnder makes a data directory with the history as decided under a version of
 // the rules.
@@ -48,7 +53,7 @@ func logUnder(t *testing.T, rules int64) string {
 // verify and import say what they could not decide again. Newer rules are
 // refused by name.
 func TestOlderRules(t *testing.T) {
-	data, digest := logUnder(t, reducer.RulesVersion-1), historyDigest(t)
+	data, digest := logUnder(t, reducer.RulesVersion-1), readHistory(t, "v0.1").Digest
 	out := oneSpaced(must(t, 0, "reducer", "verify", "--data", data))
 	for _, want := range []string{"decided again 0 under", "not decided again 679 blocks 1 to 68, of rules version 0: verify them with a build of that version", digest} {
 		if !strings.Contains(out, want) {
@@ -80,15 +85,42 @@ func TestNewerRules(t *testing.T) {
 	}
 }
 
-// The log that the first release wrote, in its own format, is imported, served
-// and verified.
+// The log that a release wrote, in its own format, is imported, served, gone on
+// with in the format of this build, verified, archived and restored.
 func TestReleasedHistory(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/histories/v0.1/*.block")
+	for _, release := range []string{"v0.1", "v0.2"} {
+		t.Run(release, func(t *testing.T) {
+			want := readHistory(t, release)
+			data, copied := releasedLog(t, release), filepath.Join(t.TempDir(), "archive")
+			s := serve(t, data, "--listen", "127.0.0.1:0", "--archive", copied)
+			must(t, exit.Rejected, "ingest", "--wait", "--nats", s.url, quickstart)
+			digest := digestOf(t, "--nats", s.url)
+			eventually(t, "the archive has caught up", func() bool { return statusOf(t, s).Archive.Lag == 0 })
+			s.stop()
+			out := oneSpaced(must(t, 0, "reducer", "verify", "--scrub", "--data", data, "--archive", copied))
+			if !strings.Contains(out, fmt.Sprintf("decided again %d under", want.Commands+19)) {
+				t.Errorf("verify:\n%s", out)
+			}
+			if out := must(t, 0, "reducer", "replay", "--data", data, "--to", fmt.Sprint(want.Commands)); !strings.Contains(out, want.Digest) {
+				t.Errorf("the digest of the history is not in:\n%s", out)
+			}
+			restored := filepath.Join(t.TempDir(), "restored")
+			if out := must(t, 0, "reducer", "import", copied, "--data", restored); !strings.Contains(out, digest) {
+				t.Errorf("import gives not %s:\n%s", digest, out)
+			}
+		})
+	}
+}
+
+// releasedLog makes a data directory with the blocks of a release.
+func releasedLog(t *testing.T, release string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(histories, release, "*.block"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no history: %v", err)
 	}
 	data := filepath.Join(t.TempDir(), "data")
-	shard, err := makeShard(context.Background(), data, "01K0000000000000000000000G")
+	shard, err := makeShard(context.Background(), data, "01K0000000000000000000000Z")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,16 +136,7 @@ func TestReleasedHistory(t *testing.T) {
 	if err := shard.finish(); err != nil {
 		t.Fatal(err)
 	}
-	s := serve(t, data)
-	must(t, exit.Rejected, "ingest", "--wait", "--nats", s.url, quickstart)
-	s.stop()
-	out := oneSpaced(must(t, 0, "reducer", "verify", "--data", data))
-	if !strings.Contains(out, "decided again 698 under") {
-		t.Errorf("verify:\n%s", out)
-	}
-	if out := must(t, 0, "reducer", "replay", "--data", data, "--to", "679"); !strings.Contains(out, historyDigest(t)) {
-		t.Errorf("the digest of the history is not in:\n%s", out)
-	}
+	return data
 }
 
 // oneSpaced is a table without its columns.

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/logfile"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
@@ -23,7 +25,7 @@ import (
 
 const (
 	histories  = "../../testdata/histories"
-	newHistory = "v0.1" // the one that -rewrite writes where it is missing, and -rewrite -force anew
+	newHistory = "v0.2" // the one that -rewrite writes where it is missing, and -rewrite -force anew
 )
 
 // summary is what a history comes to: digests.json beside its blocks.
@@ -57,27 +59,125 @@ func TestHistories(t *testing.T) {
 	}
 }
 
-// replayed goes through the blocks of a history.
-func replayed(t *testing.T, folder string) summary {
+// TestHistoryFormats: the format that a release wrote its blocks in is read, and
+// not only where a build happens to be the one that wrote them.
+func TestHistoryFormats(t *testing.T) {
+	for name, format := range map[string]int64{"v0.1": 1, "v0.2": 2} {
+		for i, data := range blocksOf(t, filepath.Join(histories, name)) {
+			if h, err := events.ParseHeader(data); err != nil || h.FormatVersion != format {
+				t.Errorf("%s, block %d: %+v, %v; want format %d", name, i+1, h, err, format)
+			}
+		}
+	}
+}
+
+// TestMixedFormats: a log that an older release began and this build goes on
+// with comes to what the older one came to, wherever the change is.
+func TestMixedFormats(t *testing.T) {
+	whole := blocksOf(t, filepath.Join(histories, "v0.1"))
+	want := summarized(t, whole)
+	for older := range len(whole) {
+		w := writer{header: events.Header{RulesVersion: reducer.RulesVersion, Generation: "01K0000000000000000000000G", Build: newHistory}}
+		var entries []events.Entry
+		for i, data := range whole {
+			block, err := events.ParseBlock(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if i < older {
+				w.append(data, block.Entries)
+				continue
+			}
+			entries = append(entries, block.Entries...)
+		}
+		w.write(entries, 50)
+		if first, err := events.ParseHeader(w.blocks[older]); err != nil || first.FormatVersion != events.FormatVersion {
+			t.Fatalf("block %d: %+v, %v", older+1, first, err)
+		}
+		if diff := cmp.Diff(want, summarized(t, w.blocks)); diff != "" {
+			t.Errorf("after %d blocks of format 1 (-want +got):\n%s", older, diff)
+		}
+	}
+}
+
+// blocksOf reads the blocks of a history.
+func blocksOf(t *testing.T, folder string) (blocks [][]byte) {
 	t.Helper()
-	blocks, err := filepath.Glob(filepath.Join(folder, "*.block"))
-	if err != nil || len(blocks) == 0 {
+	names, err := filepath.Glob(filepath.Join(folder, "*.block"))
+	if err != nil || len(names) == 0 {
 		t.Fatalf("no blocks: %v", err)
 	}
-	rows, prev := state.NewMemory(), events.ZeroHash
-	s, again := state.New(rows, state.Cursor{}, 10), reducer.New()
-	sum := summary{Heads: map[string]string{}}
-	for i, path := range blocks {
-		data, err := os.ReadFile(path)
+	for _, name := range names {
+		data, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		blocks = append(blocks, data)
+	}
+	return blocks
+}
+
+// writer writes blocks, one behind the other, and folds them.
+type writer struct {
+	header events.Header // of the next block
+	rows   *state.MemoryRows
+	state  *state.State
+	prev   string
+	blocks [][]byte
+}
+
+// append takes a block that is written already.
+func (w *writer) append(data []byte, entries []events.Entry) {
+	w.fold(entries)
+	hash := events.BlockHash(data)
+	w.blocks, w.prev = append(w.blocks, data), hex.EncodeToString(hash[:])
+}
+
+func (w *writer) fold(entries []events.Entry) {
+	if w.state == nil {
+		w.rows, w.prev = state.NewMemory(), events.ZeroHash
+		w.state = state.New(w.rows, state.Cursor{}, 0)
+	}
+	for i := range entries {
+		w.state.Apply(&entries[i].Message, entries[i].Decision)
+	}
+	w.rows.Commit(w.state.Take(uint64(len(w.blocks) + 1)))
+	w.state.Committed()
+}
+
+// write writes blocks of some commands each.
+func (w *writer) write(entries []events.Entry, each int) {
+	for some := range slices.Chunk(entries, each) {
+		w.fold(some)
+		h := w.header
+		h.Shards, h.Time, h.PrevBlockHash = 1, "1767225600000", w.prev
+		b := events.NewBlock(h)
+		for i := range some {
+			b.Add(&some[i].Message, some[i].Decision)
+		}
+		data, hash := b.Seal(w.state.Hash())
+		w.blocks, w.prev = append(w.blocks, data), hex.EncodeToString(hash[:])
+	}
+}
+
+// replayed goes through the blocks of a history.
+func replayed(t *testing.T, folder string) summary {
+	t.Helper()
+	return summarized(t, blocksOf(t, folder))
+}
+
+func summarized(t *testing.T, blocks [][]byte) summary {
+	t.Helper()
+	rows, prev := state.NewMemory(), events.ZeroHash
+	s, again := state.New(rows, state.Cursor{}, 10), reducer.New()
+	sum := summary{Heads: map[string]string{}}
+	for i, data := range blocks {
 		block, err := events.ParseBlock(data)
 		if err != nil {
-			t.Fatalf("%s: %v", path, err)
+			t.Fatalf("block %d: %v", i+1, err)
 		}
 		if block.Header.PrevBlockHash != prev {
-			t.Fatalf("%s does not follow the block before", path)
+			t.Fatalf("block %d does not follow the block before", i+1)
 		}
 		prev = hex.EncodeToString(block.Hash[:])
 		for n := range block.Entries {
@@ -86,7 +186,7 @@ func replayed(t *testing.T, folder string) summary {
 		rows.Commit(s.Take(uint64(i + 1)))
 		s.Committed()
 		if hash := s.Hash(); hex.EncodeToString(hash[:]) != block.Header.StateHash {
-			t.Fatalf("%s: the state differs after it", path)
+			t.Fatalf("block %d: the state differs after it", i+1)
 		}
 		sum.StateHash = block.Header.StateHash
 	}
@@ -121,8 +221,9 @@ func entry(t *testing.T, e *events.Entry, s *state.State, r *reducer.Reducer, sa
 	sum.Commands++
 }
 
-// writeHistory writes the history of the release to come: the golden stories and
-// random logs, one behind the other.
+// writeHistory writes the history of the release to come: the golden logs, what
+// no client should send, and random logs, one behind the other, in blocks of
+// several sizes, and the end in a generation of its own, as after a restore.
 func writeHistory(t *testing.T) {
 	t.Helper()
 	w := reducertest.NewWorld()
@@ -130,9 +231,10 @@ func writeHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	paths = append(paths, "../../testdata/golden/M3.jsonl")
 	var seq uint64
-	for _, path := range paths {
-		for _, m := range logged(t, path) {
+	step := func(messages ...*events.Message) {
+		for _, m := range messages {
 			seq++
 			m.Seq = seq
 			if _, err := w.Step(m); err != nil {
@@ -140,8 +242,11 @@ func writeHistory(t *testing.T) {
 			}
 		}
 	}
-	// Random logs that show an event which none before them shows. The generator
-	// numbers its messages itself, from 1 on.
+	for _, path := range paths {
+		step(logged(t, path)...)
+	}
+	step(oddMessages(w.Log[len(w.Log)-1].Message.Time)...)
+	// Random logs that show an event which none before them shows.
 	found := eventsOf(w.Log)
 	for seed := uint64(0); len(found) < len(events.Types); seed++ {
 		other := reducertest.NewWorld()
@@ -153,32 +258,43 @@ func writeHistory(t *testing.T) {
 			continue
 		}
 		found = more
-		for _, e := range other.Log {
-			seq++
+		for _, e := range other.Log { // the generator numbers its messages itself, from 1 on
 			m := *e.Message
-			m.Seq = seq
-			if _, err := w.Step(&m); err != nil {
-				t.Fatal(err)
-			}
+			step(&m)
 		}
 	}
-	rows := state.NewMemory()
-	s, prev := state.New(rows, state.Cursor{}, 0), events.ZeroHash
-	for i, first := 0, 0; first < len(w.Log); i, first = i+1, first+97 {
-		b := events.NewBlock(events.Header{
-			RulesVersion: reducer.RulesVersion, Generation: "01K0000000000000000000000G", Writer: "01K0000000000000000000000W",
-			Build: newHistory, Shards: 1, Time: "1767225600000", PrevBlockHash: prev,
-		})
-		for _, e := range w.Log[first:min(first+97, len(w.Log))] {
-			b.Add(e.Message, e.Decision)
-			s.Apply(e.Message, e.Decision)
-		}
-		rows.Commit(s.Take(uint64(i + 1)))
-		s.Committed()
-		data, hash := b.Seal(s.Hash())
-		prev = hex.EncodeToString(hash[:])
+	for i, data := range historyBlocks(w.Log) {
 		reducertest.Golden(t, filepath.Join(histories, newHistory, fmt.Sprintf("%06d.block", i+1)), data)
 	}
+}
+
+// oddMessages are of a kind that each subject, header and body can have.
+func oddMessages(at int64) []*events.Message {
+	return []*events.Message{
+		{Time: at, Subject: "aiws.cmd.c.p.settle", Body: []byte("{\xff}")},
+		{Time: at, Subject: "aiws.cmd.c.p.settle", IDs: []string{"a", "b"}, Body: []byte(`{"type":"settle"}`)},
+		{Time: at, Subject: "aiws.cmd.c.p.settle", IDs: []string{"\xfe"}, Body: []byte(`{"type":"settle"}`)},
+		{Time: at, Subject: "aiws.cmd.c.p.settle", IDs: []string{""}, Body: nil},
+		{Time: at, Subject: "aiws.cmd.\xfd.p.settle", Body: []byte(`[]`)},
+		{Time: at, Subject: "elsewhere", IDs: []string{"x"}, Body: []byte(`{"type":"startRun","type":"startRun"}`)},
+	}
+}
+
+// historyBlocks are the blocks that a log is written in.
+func historyBlocks(log []reducertest.Entry) [][]byte {
+	var entries []events.Entry
+	for _, e := range log {
+		entries = append(entries, events.Entry{Message: *e.Message, Decision: e.Decision})
+	}
+	w := writer{header: events.Header{
+		RulesVersion: reducer.RulesVersion, Generation: "01K0000000000000000000000G", Writer: "01K0000000000000000000000W", Build: newHistory,
+	}}
+	w.write(entries[:1], 1)
+	last := len(entries) - 100
+	w.write(entries[1:last], 150)
+	w.header.Generation, w.header.Writer = "01K0000000000000000000000H", "01K0000000000000000000000X"
+	w.write(entries[last:], 70)
+	return w.blocks
 }
 
 // eventsOf are the types of the events of a log.
