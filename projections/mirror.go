@@ -38,7 +38,8 @@ type MirrorLimits struct {
 	Answer time.Duration // of the server to a batch, 10 s
 	Retry  time.Duration // pause after an error, 1 s
 	Grace  time.Duration // for what waits when the mirror stops, 2 s
-	Gather time.Duration // pause after many rows, 100 ms: how old a row may be under load
+	Gather time.Duration // least pause after many rows, 100 ms
+	Oldest time.Duration // longest, 500 ms: about how old a row may be under load
 }
 
 func (l MirrorLimits) withDefaults() MirrorLimits {
@@ -57,6 +58,7 @@ func (l MirrorLimits) withDefaults() MirrorLimits {
 	set(&l.Retry, time.Second)
 	set(&l.Grace, 2*time.Second)
 	set(&l.Gather, 100*time.Millisecond)
+	set(&l.Oldest, 500*time.Millisecond)
 	return l
 }
 
@@ -290,16 +292,18 @@ func (m *Mirror) session(ctx, within context.Context, ask chan error) error {
 		m.o.Log.Error("the bucket of the KV mirror was damaged: rows were not those of the store, and were written again", "rows", s.wrong)
 	}
 	for {
+		began := time.Now()
 		rows, err := s.step()
 		if err != nil {
 			return err
 		}
+		took := time.Since(began)
 		m.setInfo(mirrorLive, s.cursor, nil)
 		if ctx.Err() != nil {
 			return s.finish()
 		}
 		if rows >= manyRows {
-			s.gather()
+			s.gather(took)
 		}
 		select {
 		case <-ctx.Done():

@@ -446,13 +446,18 @@ func (s *mirrorSession) step() (int, error) {
 	return len(rows), s.advance(blocks[len(blocks)-1].cursor)
 }
 
-// gather waits a little after many rows were written: under load the same rows
-// change again and again, and only the last of them is written.
-func (s *mirrorSession) gather() {
+// restFor is how often the time that writing took passes before the next, within
+// the limits: under load decisions need the processors more.
+const restFor = 12
+
+// gather waits a little after many rows were written, which took so long: under
+// load the same rows change again and again, and only the last of them is
+// written.
+func (s *mirrorSession) gather(took time.Duration) {
 	select {
 	case <-s.stop:
 	case <-s.ctx.Done():
-	case <-time.After(s.m.o.Limits.Gather):
+	case <-time.After(min(max(s.m.o.Limits.Gather, restFor*took), s.m.o.Limits.Oldest)):
 	}
 }
 
