@@ -39,8 +39,6 @@ type Archive struct {
 	size  int64    // bytes of it that are whole; 0 where that is not known
 	torn  bool     // it may have more bytes than that
 	named bool     // the directory was synced since the file was made
-
-	check uint64 // the first block of what Check looks at next
 }
 
 // Open takes the lock of an archive, made when missing, cuts off what a crash
@@ -78,7 +76,7 @@ func (a *Archive) open() error {
 		return err
 	}
 	if l.headErr != nil {
-		a.o.Log.Error("HEAD of the archive was damaged and is written anew", "archive", a.o.Dir)
+		a.sayHead()
 	}
 	for _, fault := range l.faults {
 		if err := a.setAside(fault); err != nil {
@@ -137,6 +135,10 @@ func (a *Archive) setAside(d *Damage) error {
 	a.o.Log.Error("a file of the archive is damaged: it was set aside and is written again from the log",
 		"file", d.File, "kept", kept, "block", d.Block, "offset", d.Offset, "reason", d.What)
 	return nil
+}
+
+func (a *Archive) sayHead() {
+	a.o.Log.Error("HEAD of the archive was damaged and is written anew", "archive", a.o.Dir)
 }
 
 // Last is the block that the archive ends with, 0 when it is empty, and its hash.

@@ -63,6 +63,22 @@ func writtenBy(t *testing.T, writer string, data []byte) []byte {
 	return again
 }
 
+// chainedTo is a block as it would be behind another one.
+func chainedTo(t *testing.T, prev [32]byte, data []byte) []byte {
+	t.Helper()
+	block, err := events.ParseBlock(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block.Header.PrevBlockHash = hex.EncodeToString(prev[:])
+	b := events.NewBlock(block.Header)
+	for _, e := range block.Entries {
+		b.Add(&e.Message, e.Decision)
+	}
+	again, _ := b.Seal([32]byte{2})
+	return again
+}
+
 // memoryLog is a log in memory.
 type memoryLog struct {
 	loop.Log
@@ -161,21 +177,40 @@ func mend(t *testing.T, dir string, log *memoryLog) {
 	t.Helper()
 	a := open(t, dir)
 	appendUpTo(t, a, log, uint64(len(log.blocks)))
-	for more := true; more; {
-		var err error
-		if more, err = a.Check(); err != nil {
+	fill(t, a, log)
+	for damage := checked(t, a); damage != nil; damage = checked(t, a) {
+		if err := a.lose(damage); err != nil {
 			t.Fatal(err)
 		}
-	}
-	for len(a.Holes()) > 0 {
-		if err := a.Fill(func(from uint64, f func(uint64, []byte) error) error { return log.Read(t.Context(), from, f) }); err != nil {
-			t.Fatal(err)
-		}
+		fill(t, a, log)
 	}
 	closed(t, a)
 	if last, err := read(t, dir, log); err != nil || last != uint64(len(log.blocks)) {
 		t.Errorf("after mending it reads up to block %d: %v", last, err)
 	}
+}
+
+func fill(t *testing.T, a *Archive, log *memoryLog) {
+	t.Helper()
+	for len(a.Holes()) > 0 {
+		if err := a.Fill(func(from uint64, f func(uint64, []byte) error) error { return log.Read(t.Context(), from, f) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// checked reads all of an archive that is open for writing.
+func checked(t *testing.T, a *Archive) *Damage {
+	t.Helper()
+	e, err := a.extent()
+	if err != nil {
+		t.Fatal(err)
+	}
+	damage, err := e.check(func(int) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return damage
 }
 
 func TestArchive(t *testing.T) {

@@ -21,25 +21,23 @@ type WriterOptions struct {
 
 	QueueBytes int           // of blocks that wait, 32 MiB when 0
 	SyncEvery  time.Duration // 1 s when 0
-	CheckEvery time.Duration // how often a segment is read and checked, 10 s when 0
 	Retry      time.Duration // pause after an error, 5 s when 0
 }
 
 // Writer writes an archive beside the loop, so that a slow or full disk of the
 // archive delays no decision for long and stops none: what it could not take is
-// read from the log later. Segment after segment is read again, slowly, and one
-// that is damaged is written again from the log. It implements [loop.Archive]
-// and is safe for concurrent use.
+// read from the log later. A file that Scrub finds damaged is written again from
+// the log. It implements [loop.Archive] and is safe for concurrent use.
 //
 // A log that does not have what the archive had is an integrity error, which
 // the next Append returns.
 type Writer struct {
 	o       WriterOptions
 	archive *Archive // of the writing goroutine
-	checked time.Time
 	stop    context.CancelFunc
 	ended   chan struct{}
 	wake    chan struct{}
+	orders  chan func() error // for the writing goroutine
 
 	mu      sync.Mutex
 	room    *sync.Cond
@@ -79,9 +77,6 @@ func StartWriter(o WriterOptions) (*Writer, error) {
 	if o.SyncEvery == 0 {
 		o.SyncEvery = time.Second
 	}
-	if o.CheckEvery == 0 {
-		o.CheckEvery = 10 * time.Second
-	}
 	if o.Retry == 0 {
 		o.Retry = 5 * time.Second
 	}
@@ -90,7 +85,7 @@ func StartWriter(o WriterOptions) (*Writer, error) {
 		return nil, err
 	}
 	o.Options = a.o
-	w := &Writer{o: o, archive: a, newest: a.last, ended: make(chan struct{}), wake: make(chan struct{}, 1)}
+	w := &Writer{o: o, archive: a, newest: a.last, ended: make(chan struct{}), wake: make(chan struct{}, 1), orders: make(chan func() error)}
 	w.room = sync.NewCond(&w.mu)
 	w.report()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -180,15 +175,20 @@ func (w *Writer) run(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		sync := false
+		var err error
 		select {
 		case <-ctx.Done():
 			w.tell(w.write())
 			return
 		case <-w.wake:
+		case order := <-w.orders:
+			err, sync = order(), true
 		case <-tick.C:
 			sync = true
 		}
-		err := w.work(ctx, sync || w.Status().Err != nil)
+		if err == nil {
+			err = w.work(ctx, sync || w.Status().Err != nil)
+		}
 		w.tell(err)
 		if err == nil {
 			continue
@@ -216,12 +216,6 @@ func (w *Writer) work(ctx context.Context, sync bool) error {
 	}
 	if err := w.archive.Sync(); err != nil {
 		return err
-	}
-	if now := time.Now(); now.Sub(w.checked) >= w.o.CheckEvery {
-		w.checked = now
-		if _, err := w.archive.Check(); err != nil {
-			return err
-		}
 	}
 	for len(w.archive.Holes()) > 0 {
 		if err := w.fill(ctx); err != nil {
