@@ -24,18 +24,44 @@ type CheckedMirror struct {
 	Complete bool   // the bucket says that it has all rows; without that it is made again at the next start
 }
 
-// CheckMirror compares each row of the KV bucket with a store that nobody
-// writes, and that was folded up to a block which the bucket may be behind of or
-// ahead of: rows that changed in between are not compared. pace is called for
-// the bytes read. An error that wraps ErrNotTheLog says which row differs.
-func CheckMirror(ctx context.Context, nc *nats.Conn, store *Store, pace func(bytes int) error) (found CheckedMirror, err error) {
+// CheckMirror compares each row of the KV bucket with a store that was folded up
+// to a block which the bucket may be behind of or ahead of: rows that changed in
+// between are not compared. read is called for the bytes read, and ends it with
+// its error. An error that wraps ErrNotTheLog says which row differs.
+func CheckMirror(ctx context.Context, nc *nats.Conn, store *Store, read func(ctx context.Context, bytes int) error) (CheckedMirror, error) {
 	m, err := NewMirror(MirrorOptions{
 		Connect: func(context.Context) (*nats.Conn, error) { return nc, nil },
 		View:    store.View,
 	})
 	if err != nil {
-		return found, err
+		return CheckedMirror{}, err
 	}
+	return m.check(ctx, nc, read)
+}
+
+// Check is CheckMirror of this mirror and its store, while both are written.
+func (m *Mirror) Check(ctx context.Context, read func(ctx context.Context, bytes int) error) (CheckedMirror, error) {
+	nc, err := m.o.Connect(ctx)
+	if err != nil {
+		return CheckedMirror{}, fmt.Errorf("the KV mirror: %w", err)
+	}
+	defer closeAndWait(nc)
+	return m.check(ctx, nc, read)
+}
+
+// Compare has every row compared with the store again, and what differs written,
+// as after an unclean stop. It does not wait for that.
+func (m *Mirror) Compare() {
+	m.compared.Store(false)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.interrupt != nil {
+		m.interrupt()
+	}
+}
+
+// check compares the bucket with a view that is taken after the cursor was read.
+func (m *Mirror) check(ctx context.Context, nc *nats.Conn, read func(ctx context.Context, bytes int) error) (found CheckedMirror, err error) {
 	s := &mirrorSession{m: m, ctx: ctx, nc: nc, inbox: nc.NewInbox()}
 	if s.js, err = jetstream.New(nc); err != nil {
 		return found, err
@@ -49,8 +75,18 @@ func CheckMirror(ctx context.Context, nc *nats.Conn, store *Store, pace func(byt
 		return found, err
 	}
 	found.Complete = true
-	c := mirrorCheck{s: s, found: &found, behind: min(cursor.Seq, store.Cursor().CommandSeq), ahead: store.Cursor().CommandSeq, pace: pace}
-	return found, c.run(store)
+	v, err := m.o.View()
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, v.Close()) }()
+	ctx, end := v.within(ctx)
+	defer end()
+	s.ctx = ctx
+	at := v.Cursor().CommandSeq
+	c := mirrorCheck{s: s, found: &found, behind: min(cursor.Seq, at), ahead: at, read: func(n int) error { return read(ctx, n) }}
+	err = c.run(v)
+	return found, err
 }
 
 // mirrorCheck is one comparison.
@@ -59,19 +95,13 @@ type mirrorCheck struct {
 	found  *CheckedMirror
 	behind uint64 // rows that changed after it are perhaps not in the bucket
 	ahead  uint64 // values of the bucket that changed after it are not in the store
-	pace   func(bytes int) error
+	read   func(bytes int) error
 }
 
-func (c *mirrorCheck) run(store *Store) (err error) {
-	v, err := store.View()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, v.Close()) }()
-	reader := state.NewReader(v)
+func (c *mirrorCheck) run(v *View) error {
 	var marks []mark
 	var failed error
-	err = reader.ScanMirrored(func(key []byte, changed state.Meta) bool {
+	err := state.NewReader(v).ScanMirrored(func(key []byte, changed state.Meta) bool {
 		if changed.CommandSeq > c.behind {
 			c.found.Newer++
 			return true
@@ -115,7 +145,7 @@ func (c *mirrorCheck) compare(v *View, marks []mark) error {
 			return mirrorFault("it lacks %s", row.key)
 		}
 	}
-	return c.pace(size)
+	return c.read(size)
 }
 
 // newer says whether a value of the bucket is of a command after those that the
@@ -131,7 +161,7 @@ func (c *mirrorCheck) others(v *View) error {
 	if err != nil {
 		return err
 	}
-	if len(hashed) > 0 {
+	if len(hashed) > 0 && c.s.m.o.Shards == 1 {
 		if err := knownHashes(state.NewReader(v), v, hashed); err != nil {
 			return err
 		}

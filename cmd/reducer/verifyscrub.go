@@ -122,7 +122,7 @@ func (b *scrubbing) finish(ctx context.Context, log *openedLog, scratch *project
 	if damaged != nil {
 		return errors.Join(append([]error{damaged}, b.faults...)...)
 	}
-	mirror, err := projections.CheckMirror(ctx, log.conn, scratch, b.pace(ctx))
+	mirror, err := projections.CheckMirror(ctx, log.conn, scratch, b.pacer.Wait)
 	b.found.MirrorRows, b.found.MirrorNewer, b.found.MirrorWhole = mirror.Rows, mirror.Newer, mirror.Complete
 	if err := b.keep(err); err != nil {
 		return err
