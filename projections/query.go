@@ -58,6 +58,10 @@ type QueryLimits struct {
 	Submits      int           // commands of submit without a decision, 1,024
 	PerPrincipal int           // of them of one principal, 64; more are told QUOTA, 10,000 a second at most
 	Submit       time.Duration // how long submit waits for a decision, 10 s
+
+	Waits         int // questions that wait for something to answer with, 1,024
+	WaitsContract int // of them about one contract, 256
+	WaitsInbox    int // of them with inboxes of one owner, 64
 }
 
 func (l QueryLimits) withDefaults() QueryLimits {
@@ -78,6 +82,9 @@ func (l QueryLimits) withDefaults() QueryLimits {
 	count(&l.ScanBlocks, 32)
 	count(&l.Submits, 1024)
 	count(&l.PerPrincipal, 64)
+	count(&l.Waits, 1024)
+	count(&l.WaitsContract, 256)
+	count(&l.WaitsInbox, 64)
 	duration(&l.Timeout, 5*time.Second)
 	duration(&l.Digest, 30*time.Second)
 	duration(&l.Operator, 30*time.Minute)
@@ -121,12 +128,15 @@ type queries struct {
 	o       QueryOptions
 	nc      *nats.Conn       // for everything but requests
 	log     jetstream.Stream // of decisions; opened when first needed
+	bucket  jetstream.Stream // of the KV mirror, likewise
 	openLog sync.Mutex
 	out     *exchange.Exchange // commands of submit
 
 	ctx     context.Context // ends with the connection or the service
 	running sync.WaitGroup
 	quota   quota
+	waits   waits
+	bell    bell
 
 	refusals refusals
 }
@@ -158,6 +168,8 @@ func serveOnce(ctx context.Context, o QueryOptions) error {
 	q := &queries{
 		o: o, nc: nc, ctx: ctx,
 		quota: quota{total: o.Limits.Submits, each: o.Limits.PerPrincipal, out: map[string]int{}},
+		waits: waits{total: o.Limits.Waits, ledger: o.Limits.WaitsContract, owner: o.Limits.WaitsInbox, of: map[string]int{}},
+		bell:  bell{ledgers: map[string]*listeners{}},
 	}
 	if q.out, err = exchange.New(nc); err != nil {
 		return err
@@ -167,6 +179,7 @@ func serveOnce(ctx context.Context, o QueryOptions) error {
 	if err != nil {
 		return err
 	}
+	q.running.Go(q.ringing)
 	select {
 	case <-ctx.Done():
 	case <-closedIn:
@@ -206,7 +219,6 @@ func (q *queries) register(requests *nats.Conn) (micro.Service, error) {
 		{wire.List, q.list, limits.Timeout, rows},
 		{wire.Decision, q.decision, limits.Timeout, rows},
 		{wire.Plan, q.plan, limits.Timeout, rows},
-		{wire.History, q.history, limits.Timeout, logs},
 		{wire.ListUnsettled, q.unsettled, limits.Timeout, logs},
 		{wire.Contracts, q.contracts, limits.Timeout, rows},
 		{wire.Status, q.status, limits.Timeout, newLane(limits.Waiting, 1)}, // answers when the others cannot
@@ -216,6 +228,9 @@ func (q *queries) register(requests *nats.Conn) (micro.Service, error) {
 		{wire.Rows, q.rows, limits.Operator, newLane(1, 1)},
 	} {
 		err = errors.Join(err, q.add(service, e.name, func(r micro.Request) { q.ask(&e, r) }))
+	}
+	for _, w := range []waitable{{wire.History, q.history, logs}, {wire.Changes, q.changes, newLane(limits.Waiting, 1)}} {
+		err = errors.Join(err, q.add(service, w.name, func(r micro.Request) { q.askPatiently(&w, r) }))
 	}
 	err = errors.Join(err, q.addSubmit(service))
 	if err != nil {
@@ -244,21 +259,11 @@ func (q *queries) add(service micro.Service, name wire.Endpoint, handle func(mic
 // ask answers one question beside the others, when a worker is free.
 func (q *queries) ask(e *endpoint, r micro.Request) {
 	reply, subject, data := r.Reply(), r.Subject(), r.Data()
-	if reply == "" {
-		return
-	}
-	select {
-	case e.lane.waiting <- struct{}{}:
-	default:
-		if q.refusals.allow(string(e.name)) {
-			q.refuse(reply, wire.Errorf(wire.Busy, "%d questions wait already; ask again", cap(e.lane.waiting)))
-		}
+	if !q.enter(e, reply) {
 		return
 	}
 	q.running.Go(func() {
-		ctx, cancel := context.WithTimeout(q.ctx, e.timeout)
-		defer cancel()
-		answer, err := q.work(ctx, e, subject, data)
+		answer, err := q.once(e, q.work, subject, data)
 		if err != nil {
 			q.refuse(reply, err)
 			return
@@ -267,6 +272,23 @@ func (q *queries) ask(e *endpoint, r micro.Request) {
 	})
 }
 
+// enter takes a place among the questions that wait for a worker.
+func (q *queries) enter(e *endpoint, reply string) bool {
+	if reply == "" {
+		return false
+	}
+	select {
+	case e.lane.waiting <- struct{}{}:
+		return true
+	default:
+	}
+	if q.refusals.allow(string(e.name)) {
+		q.refuse(reply, wire.Errorf(wire.Busy, "%d questions wait already; ask again", cap(e.lane.waiting)))
+	}
+	return false
+}
+
+// work answers a question that has entered, when a worker is free.
 func (q *queries) work(ctx context.Context, e *endpoint, subject string, request []byte) (any, error) {
 	select {
 	case e.lane.working <- struct{}{}:
@@ -274,8 +296,25 @@ func (q *queries) work(ctx context.Context, e *endpoint, subject string, request
 		<-e.lane.waiting
 	case <-ctx.Done():
 		<-e.lane.waiting
-		return nil, wire.Errorf(wire.Busy, "no worker was free in time; ask again")
+		return nil, errNoWorker
 	}
+	return q.answer(ctx, e, subject, request)
+}
+
+// again is work on a question that was worked on before.
+func (q *queries) again(ctx context.Context, e *endpoint, subject string, request []byte) (any, error) {
+	select {
+	case e.lane.working <- struct{}{}:
+		defer func() { <-e.lane.working }()
+	case <-ctx.Done():
+		return nil, errNoWorker
+	}
+	return q.answer(ctx, e, subject, request)
+}
+
+var errNoWorker = wire.Errorf(wire.Busy, "no worker was free in time; ask again")
+
+func (q *queries) answer(ctx context.Context, e *endpoint, subject string, request []byte) (any, error) {
 	contract := ""
 	if !e.name.Global() {
 		var ok bool

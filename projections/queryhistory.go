@@ -16,21 +16,42 @@ import (
 // which of them may be wanted, and the log what they are: a page reads a bounded
 // number of rows and of blocks, and nothing is kept for it beside what the store
 // has anyhow.
-func (q *queries) history(ctx context.Context, contract string, data []byte) (any, error) {
+//
+// Where there is nothing, the next look goes on behind what was looked at.
+func (q *queries) history(contract string, data []byte) (look, time.Duration, error) {
 	var r wire.HistoryRequest
 	if err := wire.Decode(data, &r); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	h := historyPage{ctx: ctx, queries: q, contract: contract, request: &r, found: []wire.Decided{}, enough: halfTime(ctx)}
+	wait, err := waitMillis(r.Wait)
+	if err == nil && wait > 0 && r.Newest {
+		err = wire.Errorf(wire.BadRequest, "wait does not go with newest: what comes later is not after what was asked for")
+	}
+	return func(ctx context.Context) (answer any, empty bool, err error) {
+		page, err := q.historyPage(ctx, contract, &r)
+		if err != nil {
+			return nil, false, err
+		}
+		if empty = len(page.Decisions) == 0 && page.Next == 0; empty {
+			r.After = max(r.After, page.AsOf.Seq)
+		}
+		return page, empty, nil
+	}, wait, err
+}
+
+func (q *queries) historyPage(ctx context.Context, contract string, r *wire.HistoryRequest) (page wire.HistoryResponse, err error) {
+	h := historyPage{ctx: ctx, queries: q, contract: contract, request: r, found: []wire.Decided{}, enough: halfTime(ctx)}
 	if err := h.read(); err != nil {
-		return nil, err
+		return page, err
 	}
-	return q.view(func(reader *state.Reader, asOf wire.AsOf) (any, error) {
+	_, err = q.view(func(reader *state.Reader, asOf wire.AsOf) (any, error) {
 		if err := h.collect(reader); err != nil {
 			return nil, err
 		}
-		return wire.HistoryResponse{AsOf: asOf, Decisions: h.found, Next: h.next}, nil
+		page = wire.HistoryResponse{AsOf: asOf, Decisions: h.found, Next: h.next}
+		return nil, nil
 	})
+	return page, err
 }
 
 // historyPage collects decisions until one of its bounds is reached.

@@ -16,6 +16,7 @@ type HistoryRequest struct {
 	Type      string `json:"type,omitempty"`  // of the command
 	Since     string `json:"since,omitempty"` // milliseconds: only what was decided at it or after it, by the ledger's now
 	Until     string `json:"until,omitempty"` // milliseconds: only what was decided at it or before it
+	Wait      int64  `json:"wait,omitempty"`  // milliseconds: where there is nothing after After, wait so long for something; at most MaxWait
 }
 
 // HistoryResponse is a page. Where Next is given there may be more after it,

@@ -119,6 +119,29 @@ func decodeOrHash(token string) (id string, hashed bool) {
 	return token, true
 }
 
+// idMembers names the member of a row that holds the id of its key.
+var idMembers = map[string]string{
+	"attempts": "attemptId", "exposure": "id", "missions": "contractId", "runs": "runId", "triggers": "triggerId", "waits": "waitId",
+}
+
+// Named is the place with the id from its row where the key has a hash. contract
+// is the one that was asked for; "" where it is not known.
+func (p Place) Named(contract string, row json.RawMessage) Place {
+	if p.ContractHashed && contract != "" {
+		p.Contract, p.ContractHashed = contract, false
+	}
+	if !p.KeyHashed {
+		return p
+	}
+	var members map[string]json.RawMessage
+	var id string
+	if json.Unmarshal(row, &members) == nil && json.Unmarshal(members[idMembers[p.Projection]], &id) == nil {
+		scope, _, _ := strings.Cut(p.Key, "=sha256=")
+		p.Key, p.KeyHashed = scope+id, false
+	}
+	return p
+}
+
 // Filter is the keys of a contract and a projection, as a subject of the
 // stream beneath the bucket; "" stands for all.
 func Filter(contract, projection string) string {

@@ -153,10 +153,14 @@ type CheckpointStatus struct {
 	Error string `json:"error,omitempty"` // why the last one was not made
 }
 
-// ScrubStatus tells how far the log was read through, which goes on all the time.
+// ScrubStatus tells when the log and what is derived from it were last read
+// through and found in order, each in RFC 3339; "" is not yet.
 type ScrubStatus struct {
-	Block  uint64 `json:"block"`            // of the reading under way; 0 between two
-	Passed string `json:"passed,omitempty"` // RFC 3339: when the whole log was last found in order
+	Block   uint64 `json:"block"`            // of the log, where its reading is under way
+	Passed  string `json:"passed,omitempty"` // the log
+	Archive string `json:"archivePassed,omitempty"`
+	Store   string `json:"storePassed,omitempty"`
+	Mirror  string `json:"mirrorPassed,omitempty"`
 }
 
 // ArchiveStatus tells how far the second copy of the log is.

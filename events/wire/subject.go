@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aiws-reducer/aiws-reducer/schema"
@@ -34,6 +35,7 @@ const (
 	Decision Endpoint = "decision"
 	Plan     Endpoint = "plan"
 
+	Changes       Endpoint = "changes"
 	History       Endpoint = "history"
 	ListUnsettled Endpoint = "unsettled"
 
@@ -104,6 +106,19 @@ func QueryContract(subject string) (string, bool) {
 // SubmitSubject is where a client sends a command that may not touch JetStream.
 func SubmitSubject(s schema.Subject) string {
 	return submitPrefix + strings.TrimPrefix(s.String(), cmdPrefix)
+}
+
+// stopping are the command types that stop something, sorted.
+var stopping = []string{"invalidate", "missionState", "revokeGrant", "withdrawApproval"}
+
+// SubmitQueue names the queue in which the service takes submitted commands of a
+// type: its own for one that stops something, "" for all others. Commands of one
+// client and one queue keep their order.
+func SubmitQueue(commandType string) string {
+	if slices.Contains(stopping, commandType) {
+		return commandType
+	}
+	return ""
 }
 
 // SubmitPattern is the subject of all submitted commands of one type.

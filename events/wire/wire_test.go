@@ -100,7 +100,7 @@ func TestDecode(t *testing.T) {
 // TestSchemas: each endpoint has its schemas, and they list exactly the members
 // of the types here.
 func TestSchemas(t *testing.T) {
-	for _, e := range []Endpoint{Get, List, Decision, Plan, History, ListUnsettled, Status, Digest, Contracts, Heads, MakeCheckpoint, Rows, Submit} {
+	for _, e := range []Endpoint{Get, List, Decision, Plan, Changes, History, ListUnsettled, Status, Digest, Contracts, Heads, MakeCheckpoint, Rows, Submit} {
 		request, response, err := EndpointSchemas(e)
 		if err != nil || strings.Contains(request+response, "$ref") {
 			t.Errorf("%s: %v\n%s\n%s", e, err, request, response)
@@ -110,6 +110,7 @@ func TestSchemas(t *testing.T) {
 		"GetRequest": GetRequest{}, "GetResponse": GetResponse{}, "ListRequest": ListRequest{}, "ListResponse": ListResponse{},
 		"DecisionRequest": DecisionRequest{}, "DecisionResponse": DecisionResponse{}, "PlanRequest": PlanRequest{}, "PlanResponse": PlanResponse{},
 		"HistoryRequest": HistoryRequest{}, "HistoryResponse": HistoryResponse{}, "UnsettledRequest": UnsettledRequest{}, "UnsettledResponse": UnsettledResponse{},
+		"ChangesRequest": ChangesRequest{}, "ChangesResponse": ChangesResponse{}, "RowChange": RowChange{},
 		"ContractsRequest": ContractsRequest{}, "StatusRequest": StatusRequest{}, "StatusResponse": StatusResponse{},
 		"DigestRequest": DigestRequest{}, "DigestResponse": DigestResponse{}, "Error": Error{}, "MirroredRow": Row{}, "MirrorCursor": Cursor{},
 		"Document": Document{}, "AsOf": AsOf{},
