@@ -39,9 +39,11 @@ type runner struct {
 }
 
 // maxGrew is how many terms in a row may find that the log grows while they
-// read it. A writer that is going leaves a block or two; one that stays has the
-// log, and nobody can catch up with it under load.
-const maxGrew = 10
+// read it. A writer that is gone leaves one block at most, since it sends none
+// before the one before is known to be stored. So one that shows in three terms
+// was at work for two of them, and has the log: nobody can catch up with it
+// under load, and the sooner this one stops the better.
+const maxGrew = 3
 
 // outrun counts err, and is the error of a process that another one outruns.
 func (r *runner) outrun(err error) error {
