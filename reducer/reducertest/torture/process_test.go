@@ -35,6 +35,7 @@ type process struct {
 	name        string
 	command     *exec.Cmd
 	out, stderr proctest.Output
+	harmed      bool // it was started on files that were damaged, for a reducer
 	ended       chan struct{}
 	code        int // once ended is closed; -1 when it was killed
 }

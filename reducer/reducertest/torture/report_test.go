@@ -15,9 +15,9 @@ type figures struct {
 	mu            sync.Mutex
 	kills         map[string]int // by what was killed
 	clientsKilled int
-	fenced        int
-	sent, resent  int // commands given to an ingest, and given to one again
-	ready         []time.Duration
+	fenced        []time.Duration // how long two reducers were at work on one log
+	sent, resent  int             // commands given to an ingest, and given to one again
+	ready         []time.Duration // since the kill
 
 	mode                  string
 	took                  time.Duration
@@ -39,6 +39,10 @@ func (f *figures) kill(kind string) { f.count(func(f *figures) { f.kills[kind]++
 
 func (f *figures) restarted(took time.Duration) {
 	f.count(func(f *figures) { f.ready = append(f.ready, took) })
+}
+
+func (f *figures) fencedAfter(took time.Duration) {
+	f.count(func(f *figures) { f.fenced = append(f.fenced, took) })
 }
 
 // killed is how many servers were killed; clients come on top.
@@ -73,6 +77,10 @@ until all of it is answered. Meanwhile servers are ended with SIGKILL at any mom
 in the reducer and once with one of its own. There two reducers also start on one log, or one is stopped as it
 stands and wakes up after another took over: one of them must end with exit code 5 and say why.
 
+In the first half of the kills files are damaged, too, and a reducer may find that and make its store again. Then all that may
+be damaged is deleted once, and in the second half nothing is: a store that is set aside, a row of the mirror that is wrong, or a
+comparison that does not come out right at once fails the run.
+
 The last run: %[4]d kills with seed %[5]d.
 
 `, "`", clients, ledgers, total, seed)
@@ -85,7 +93,14 @@ The last run: %[4]d kills with seed %[5]d.
   each duplicate names the one decision.
 - The exported log, decided again by ` + "`reducer fold`" + `: all bytes of every record.
 - The log, decided again by ` + "`reducer verify --scrub`" + `, with the rows of the store and each row of the KV mirror.
-- What the processes said: no panic, and of two reducers on one log one ended with exit code 5 and a sentence.
+- In the middle, with damaged files about and clients at work, the log and the rows of the store, as soon as the reducer has mended it.
+- What the processes said: no panic, no store set aside that nobody damaged, and of two reducers on one log one ended with exit code 5
+  and a sentence.
+
+A reducer is ready when it takes commands. After a kill its mirror is still being compared with its store then; rows that are read
+meanwhile are of some moment, and the mirror's cursor, which a reader waits for, comes when all are right. A kill for which there was
+no file to damage counts as one without damage. Of two reducers that start, or wake up, one notices when it writes, or after the log
+grew three times under its eyes; without commands neither writes and both may stay, which harms nobody.
 
 A run that fails prints its seed and keeps its directory. The seed chooses the faults and their times; what comes of them is up
 to the machine.
@@ -109,7 +124,7 @@ func figuresTable(b *bytes.Buffer, all []*figures) {
 	b.WriteString("\n")
 	row("servers killed", func(f *figures) any { return f.killed() })
 	row("clients killed", func(f *figures) any { return f.clientsKilled })
-	row("reducers fenced, exit code 5", func(f *figures) any { return f.fenced })
+	row("reducers fenced, exit code 5", func(f *figures) any { return len(f.fenced) })
 	row("commands with an id of their own", func(f *figures) any { return f.commands })
 	row("commands sent by clients", func(f *figures) any { return f.sent })
 	row("of them again after a client ended without its answers", func(f *figures) any { return f.resent })
@@ -121,20 +136,21 @@ func figuresTable(b *bytes.Buffer, all []*figures) {
 	row("**commands without an answer**", func(*figures) any { return "**0**" })
 	row("rows of the store, compared", func(f *figures) any { return f.storeRows })
 	row("rows of the KV mirror, compared", func(f *figures) any { return f.mirrorRows })
-	row("ready after a kill: half of them within", func(f *figures) any { return f.readyAt(50) })
-	row("ready after a kill: all within", func(f *figures) any { return f.readyAt(100) })
+	row("ready, counted from the kill: half of them within", func(f *figures) any { return within(f.ready, 50) })
+	row("ready, counted from the kill: all within", func(f *figures) any { return within(f.ready, 100) })
+	row("fenced, counted from when both could write: half of them within", func(f *figures) any { return within(f.fenced, 50) })
+	row("fenced, counted from when both could write: all within", func(f *figures) any { return within(f.fenced, 100) })
 	row("time", func(f *figures) any { return f.took.Round(time.Second) })
 	b.WriteString("\n")
 }
 
-// readyAt is within which time so many percent of the reducers that were killed
-// took commands again.
-func (f *figures) readyAt(percent int) time.Duration {
-	if len(f.ready) == 0 {
-		return 0
+// within is the time that so many percent of the times are within; "-" of none.
+func within(times []time.Duration, percent int) string {
+	if len(times) == 0 {
+		return "-"
 	}
-	sorted := slices.Sorted(slices.Values(f.ready))
-	return sorted[max(0, (len(sorted)*percent+99)/100-1)].Round(time.Millisecond)
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[max(0, (len(sorted)*percent+99)/100-1)].Round(time.Millisecond).String()
 }
 
 func killsTable(b *bytes.Buffer, all []*figures) {

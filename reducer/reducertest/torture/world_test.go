@@ -38,6 +38,11 @@ type world struct {
 	spare   string   // directory of the other reducer, in external mode
 	server  *process // nil in embedded mode
 
+	killed time.Time       // when a reducer was killed last
+	harmed map[string]bool // data directories with a file that was damaged
+	calm   bool            // nothing is damaged any more
+	struck map[string]bool // faults, by name
+
 	mu      sync.Mutex
 	answers map[uint64]string // record of a decision by its commandSeq
 	asked   map[identity]bool // commands that clients sent; true once answered
@@ -52,7 +57,7 @@ func newWorld(t *testing.T, dir string, p programs, mode string, seed uint64) *w
 	w := &world{
 		t: t, dir: dir, programs: p, mode: mode, rng: rand.New(rand.NewPCG(seed, 3)), listen: proctest.FreeAddress(t),
 		figures: newFigures(mode), data: filepath.Join(dir, "a"), spare: filepath.Join(dir, "b"),
-		answers: map[uint64]string{}, asked: map[identity]bool{},
+		answers: map[uint64]string{}, asked: map[identity]bool{}, harmed: map[string]bool{}, struck: map[string]bool{},
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -115,6 +120,7 @@ func (w *world) start(data string) *process {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	p.harmed = w.harmed[data]
 	return p
 }
 
@@ -125,29 +131,33 @@ func (w *world) await(p *process) {
 	}
 }
 
-// kill kills the reducer, for a reason that the report counts.
-func (w *world) kill(kind string) {
+// kill kills the reducer. The report counts it under what killed is told.
+func (w *world) kill() {
 	if !w.reducer.alive() {
 		w.t.Fatalf("%s ended by itself with %d:\n%s", w.reducer.name, w.reducer.code, tail(w.reducer.stderr.String()))
 	}
-	w.looked(w.reducer)
+	w.killed = time.Now()
 	w.reducer.kill()
-	w.figures.kill(kind)
+	w.looked(w.reducer)
 }
 
-// again starts the reducer again and measures how long it takes.
+// again starts the reducer again. How long it is away counts from the kill.
 func (w *world) again() {
-	began := time.Now()
 	w.reducer = w.start(w.data)
 	w.await(w.reducer)
-	w.figures.restarted(time.Since(began))
+	w.figures.restarted(time.Since(w.killed))
 }
 
-// looked fails where a process said what none may say.
+// looked fails where a process said what none may say, or none whose files
+// nobody damaged.
 func (w *world) looked(p *process) {
-	for _, bad := range []string{"panic:", "DATA RACE", "fatal error:"} {
-		if strings.Contains(p.stderr.String(), bad) {
-			w.t.Errorf("%s: %s\n%s", p.name, bad, p.stderr.String())
+	bad := []string{"panic:", "DATA RACE", "fatal error:"}
+	if !p.harmed {
+		bad = append(bad, "the store was set aside", "rows were not those of the store")
+	}
+	for _, said := range bad {
+		if strings.Contains(p.stderr.String(), said) {
+			w.t.Errorf("%s: %s\n%s", p.name, said, p.stderr.String())
 		}
 	}
 }
