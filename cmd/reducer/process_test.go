@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
 	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
@@ -25,11 +27,12 @@ var binaries = struct {
 }{}
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if binaries.dir != "" {
-		_ = os.RemoveAll(binaries.dir)
-	}
-	os.Exit(code)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if binaries.dir != "" {
+			_ = os.RemoveAll(binaries.dir)
+		}
+		os.Exit(code)
+	}))
 }
 
 // program gives the path of reducer or ingest. Tests with processes are skipped

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,11 +37,12 @@ const (
 // ServerOptions are those of the embedded server.
 type ServerOptions struct {
 	Dir        *Dir
-	Listen     string // host:port; 127.0.0.1:4222, or the configuration's, when empty
-	ConfigFile string // a nats-server configuration: users, TLS, limits
-	Account    string // of the streams, where the configuration has several
-	Sync       Sync   // SyncAlways when empty
-	Insecure   bool   // listen beyond loopback without authentication and TLS
+	Listen     string   // host:port; 127.0.0.1:4222, or the configuration's, when empty
+	ConfigFile string   // a nats-server configuration: users, TLS, limits
+	Account    string   // of the streams, where the configuration has several
+	Sync       Sync     // SyncAlways when empty
+	Insecure   bool     // listen beyond loopback without authentication and TLS
+	Beside     []string // streams that must work for ours to be of use, such as that of the KV mirror
 	Log        *slog.Logger
 }
 
@@ -180,9 +182,10 @@ func (s *Server) Connect(ctx context.Context, o ConnectOptions) (*Conn, error) {
 
 var errStopped = errors.New("embedded server: it is stopped")
 
-// Healthy says what keeps our streams from working though the server runs.
-// After one failed write (a full disk) a stream takes nothing more, and says so
-// to nobody, until the server is started again: see [Server.Restart].
+// Healthy says what keeps our streams, and those beside them, from working
+// though the server runs. After one failed write (a full disk) a stream
+// takes nothing more, and says so to nobody, until the server is started again:
+// see [Server.Restart].
 func (s *Server) Healthy() error {
 	s.mu.Lock() // while the doors are opened it is not to be asked
 	defer s.mu.Unlock()
@@ -190,7 +193,7 @@ func (s *Server) Healthy() error {
 		return errStopped
 	}
 	for _, fault := range s.running.Healthz(&server.HealthzOptions{Details: true}).Errors {
-		ours := fault.Type == server.HealthzErrorStream && strings.HasPrefix(fault.Stream, streamPrefix)
+		ours := fault.Type == server.HealthzErrorStream && (strings.HasPrefix(fault.Stream, streamPrefix) || slices.Contains(s.o.Beside, fault.Stream))
 		if ours || fault.Type == server.HealthzErrorJetStream {
 			return fmt.Errorf("embedded server: %s", fault.Error)
 		}

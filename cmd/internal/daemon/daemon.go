@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/oklog/ulid/v2"
 
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer"
 	"github.com/aiws-reducer/aiws-reducer/reducer/archive"
@@ -51,9 +52,19 @@ type Options struct {
 	Build     string
 	Log       *slog.Logger
 
+	clock loop.Clock // of tests; nil is the wall clock
+
 	// Ready is called when a term begins to take commands, with the address
 	// for clients. Optional.
 	Ready func(url string)
+}
+
+// now is the clock of the machine.
+func (o *Options) now() func() time.Time {
+	if o.clock == nil {
+		return time.Now
+	}
+	return o.clock.Now
 }
 
 // grace is for the block that is being written when the daemon stops.
@@ -79,7 +90,7 @@ func Run(ctx context.Context, o Options) error {
 		space: func() error { return checkSpace(dir.Path()) },
 		home:  projections.NewHome(projections.StoreOptions{Dir: dir.Store(), Checkpoints: dir.Checkpoints(), Log: o.Log}),
 	}
-	d.metrics = newMetrics()
+	d.metrics, d.health = newMetrics(), newHealth(d.status, dir.Path(), o.now(), o.Log)
 	d.checkpoints = newCheckpointer(o.CheckpointBlocks, d.home, o.Log)
 	d.scrub = &scrubber{rate: o.ScrubRate, open: d.openLog, end: d.cursor, retry: scrubRetry, log: o.Log}
 	if d.o.Streams.Generation == "" {
@@ -95,6 +106,7 @@ func Run(ctx context.Context, o Options) error {
 	if err := d.startHTTP(ctx); err != nil {
 		return err
 	}
+	d.beside(ctx, "looking after health", d.health.run)
 	d.beside(ctx, "making checkpoints", d.checkpoints.run)
 	if o.ScrubRate > 0 {
 		d.beside(ctx, "reading the log through", d.scrub.run)
@@ -123,6 +135,7 @@ type daemon struct {
 	checkpoints *checkpointer
 	scrub       *scrubber
 	metrics     *metrics
+	health      *health
 
 	queries sync.Once
 	stops   []func() // of what runs beside the terms, in the order of starting
@@ -141,6 +154,7 @@ func (d *daemon) loopOptions() loop.Options {
 		Followers:    []loop.Follower{d.mirror},
 		Gate:         d.home.Free,
 		Status:       d.status,
+		Clock:        d.o.clock,
 		Hooks:        loop.Hooks{Folded: d.folded},
 		Log:          d.o.Log,
 		Limits:       loop.Limits{Grace: grace},
@@ -211,7 +225,7 @@ func (d *daemon) startServer() error {
 	}
 	server, err := jetlog.StartServer(jetlog.ServerOptions{
 		Dir: d.dir, Listen: d.o.Listen, ConfigFile: d.o.ConfigFile, Account: d.o.Account,
-		Sync: d.o.Sync, Insecure: d.o.AllowInsecure, Log: d.o.Log,
+		Sync: d.o.Sync, Insecure: d.o.AllowInsecure, Beside: []string{wire.BucketStream}, Log: d.o.Log,
 	})
 	if err != nil {
 		return err

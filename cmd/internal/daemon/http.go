@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
 )
 
 // Bounds of the HTTP server: it answers monitors, and nobody may hold it up.
@@ -48,25 +46,19 @@ func (d *daemon) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(d.metrics.registry(d), promhttp.HandlerOpts{Timeout: httpPatience}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		info := d.status.Info()
-		answer(w, info.Phase != loop.PhaseStopped, info)
+		answer(w, d.health.alive(), d.health)
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		info := d.status.Info()
-		answer(w, info.Ready(), info)
+		answer(w, d.health.ready(), d.health)
 	})
 	return mux
 }
 
-// answer says the phase and why nothing is decided, on one line.
-func answer(w http.ResponseWriter, good bool, info loop.Info) {
+// answer says how things are, on one line.
+func answer(w http.ResponseWriter, good bool, h *health) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if !good {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	text := string(info.Phase)
-	if info.Reason != "" {
-		text += ": " + info.Reason
-	}
-	fmt.Fprintln(w, text)
+	fmt.Fprintln(w, h)
 }

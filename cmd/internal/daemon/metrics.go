@@ -100,6 +100,7 @@ var (
 	storeMetric    = prometheus.NewDesc("aiws_store_lag_blocks", "Blocks that the store is behind the end that the log had when the term began.", nil, nil)
 	mirrorMetric   = prometheus.NewDesc("aiws_mirror_lag_blocks", "Blocks that the KV mirror is behind the store.", nil, nil)
 	archiveMetric  = prometheus.NewDesc("aiws_archive_lag_blocks", "Blocks that the archive is behind the store.", nil, nil)
+	jumpedMetric   = prometheus.NewDesc("aiws_clock_jumped_seconds", "How far the clock has jumped forward since the start, in all; a jump back counts less than 0.", nil, nil)
 	passedMetric   = prometheus.NewDesc("aiws_log_passed_timestamp_seconds", "When the whole log was last read through and found in order; 0 is not yet.", nil, nil)
 	missingMetric  = prometheus.NewDesc("aiws_archive_missing_blocks", "Damaged blocks of the archive that are being written again.", nil, nil)
 	reservedMetric = prometheus.NewDesc("aiws_exposure_reserved", "What unsettled attempts reserve, rounded, of the first thousand ledgers.",
@@ -111,7 +112,7 @@ var (
 // Describe implements prometheus.Collector.
 func (c *reading) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		readyMetric, phaseMetric, termsMetric, logMetric, commandMetric, storeMetric,
+		readyMetric, phaseMetric, termsMetric, logMetric, commandMetric, jumpedMetric, storeMetric,
 		mirrorMetric, archiveMetric, passedMetric, missingMetric, reservedMetric, unknownMetric,
 	} {
 		out <- d
@@ -125,7 +126,7 @@ func (c *reading) Collect(out chan<- prometheus.Metric) {
 	}
 	info := c.daemon.status.Info()
 	ready := 0.0
-	if info.Ready() {
+	if c.daemon.health.ready() {
 		ready = 1
 	}
 	gauge(readyMetric, ready)
@@ -133,6 +134,7 @@ func (c *reading) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(termsMetric, prometheus.CounterValue, float64(info.Terms))
 	gauge(logMetric, float64(info.LogSeq))
 	gauge(commandMetric, float64(info.CommandSeq))
+	gauge(jumpedMetric, c.daemon.health.clock.sum())
 	gauge(storeMetric, lag(info.LogEnd, info.LogSeq))
 	gauge(mirrorMetric, lag(info.LogSeq, c.daemon.mirror.Info().Block))
 	gauge(passedMetric, c.daemon.scrub.passedAt())
