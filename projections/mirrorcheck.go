@@ -158,6 +158,9 @@ func (c *mirrorCheck) newer(value []byte) bool {
 // others looks at keys of the bucket that no row stands behind.
 func (c *mirrorCheck) others(v *View) error {
 	stale, hashed, err := c.s.suspects(v)
+	if errors.Is(err, errForgets) {
+		return mirrorFault("%s: "+errForgets.Error(), "the keys")
+	}
 	if err != nil {
 		return err
 	}

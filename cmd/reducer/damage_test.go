@@ -127,6 +127,45 @@ func TestDamagedStore(t *testing.T) {
 	}
 }
 
+// What a running reducer reads through by itself it also sets right: a store
+// whose rows are not what the log says, and an archive that rots.
+func TestScrubHeals(t *testing.T) {
+	data, copied, digest := archived19(t)
+	tamper(t, data, func(key, _ []byte) *state.Change {
+		if key[0] != 'R' { // a run
+			return nil
+		}
+		return &state.Change{Key: key}
+	})
+	segment := filepath.Join(copied, "00000000000000000001.seg")
+	whole, err := os.ReadFile(segment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotten := bytes.Clone(whole)
+	rotten[len(rotten)/2] ^= 1
+	s := serve(t, data, "--listen", "127.0.0.1:0", "--archive", copied, "--http", "127.0.0.1:0")
+	eventually(t, "the store was read through and made again", func() bool { return statusOf(t, s).Scrub.Store != "" })
+	if got := digestOf(t, "--nats", s.url); got != digest {
+		t.Errorf("it serves %s, it was %s", got, digest)
+	}
+	eventually(t, "everything was read through", func() bool { return readThrough(statusOf(t, s).Scrub) })
+	if _, text := get(t, monitored(t, s), "/metrics"); !strings.Contains(text, "\naiws_mended_total{part=\"store\"} 1\n") {
+		t.Errorf("metrics do not say so:\n%s", text)
+	}
+	if said := s.stderr.String(); !strings.Contains(said, "the log says") || !strings.Contains(said, "set aside") {
+		t.Errorf("it says: %s", said)
+	}
+	s.stop()
+	if err := os.WriteFile(segment, rotten, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s = serve(t, data, "--listen", "127.0.0.1:0", "--archive", copied)
+	eventually(t, "everything was read through", func() bool { return readThrough(statusOf(t, s).Scrub) })
+	s.stop()
+	must(t, 0, "reducer", "verify", "--scrub", "--data", data, "--archive", copied)
+}
+
 // A log that is damaged is never extended, whatever the server makes of it.
 func TestDamagedLog(t *testing.T) {
 	data := t.TempDir()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events"
+	"github.com/aiws-reducer/aiws-reducer/events/wire"
 	"github.com/aiws-reducer/aiws-reducer/internal/proctest"
 )
 
@@ -154,9 +155,9 @@ func (x *trial) ask(t *testing.T, h *history, s *quiet) error {
 	if d, err := s.submit(t, "new"); err != nil || !d.Accepted() {
 		return fmt.Errorf("a new command: %s, %w", d, err)
 	}
-	if err := s.until("log, mirror and archive were gone through", func() bool {
+	if err := s.until("log, archive, store and mirror were read through", func() bool {
 		now := s.status(t)
-		return now.Scrub != nil && now.Scrub.Passed != "" && now.Archive != nil && now.Archive.Lag == 0 && now.Archive.Missing == 0 &&
+		return readThrough(now.Scrub) && now.Archive != nil && now.Archive.Lag == 0 && now.Archive.Missing == 0 &&
 			now.Mirror.Phase == "live" && now.Mirror.AsOf == now.AsOf
 	}); err != nil {
 		return err
@@ -172,6 +173,11 @@ func (x *trial) ask(t *testing.T, h *history, s *quiet) error {
 		return fmt.Errorf("verify --scrub: %s", r)
 	}
 	return nil
+}
+
+// readThrough says whether everything was read through and found in order.
+func readThrough(s *wire.ScrubStatus) bool {
+	return s != nil && s.Passed != "" && s.Archive != "" && s.Store != "" && s.Mirror != ""
 }
 
 // judgeEnd judges a reducer that has ended by itself.

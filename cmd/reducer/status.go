@@ -77,6 +77,9 @@ func printStatus(c *cobra.Command, s *wire.StatusResponse) error {
 	}
 	if p := s.Scrub; p != nil {
 		row("log in order", p.Passed)
+		row("archive in order", p.Archive)
+		row("store in order", p.Store)
+		row("mirror in order", p.Mirror)
 	}
 	if m := s.Mirror; m != nil {
 		row("mirror", m.Phase+", command "+number(m.AsOf.Seq))

@@ -40,8 +40,9 @@ type Options struct {
 	// of the store; 0 makes none but those asked for.
 	CheckpointBlocks uint64
 
-	// ScrubRate is how many bytes of the log are read through in a second
-	// beside everything else; 0 reads none.
+	// ScrubRate is how many bytes of the log, and then of the archive, the
+	// store and the mirror, are read through in a second beside everything
+	// else; 0 reads none.
 	ScrubRate int64
 
 	Archive string // directory of a second copy of the log; "" is none
@@ -92,7 +93,6 @@ func Run(ctx context.Context, o Options) error {
 	}
 	d.metrics, d.health = newMetrics(), newHealth(d.status, dir.Path(), o.now(), o.Log)
 	d.checkpoints = newCheckpointer(o.CheckpointBlocks, d.home, o.Log)
-	d.scrub = &scrubber{rate: o.ScrubRate, open: d.openLog, end: d.cursor, retry: scrubRetry, log: o.Log}
 	if d.o.Streams.Generation == "" {
 		d.o.Streams.Generation = ulid.Make().String()
 	}
@@ -103,14 +103,12 @@ func Run(ctx context.Context, o Options) error {
 	if err := d.startArchive(); err != nil {
 		return explain(err)
 	}
+	d.startScrub(ctx)
 	if err := d.startHTTP(ctx); err != nil {
 		return err
 	}
 	d.beside(ctx, "looking after health", d.health.run)
 	d.beside(ctx, "making checkpoints", d.checkpoints.run)
-	if o.ScrubRate > 0 {
-		d.beside(ctx, "reading the log through", d.scrub.run)
-	}
 	// It takes the last blocks along, so it ends after the loop.
 	d.beside(context.WithoutCancel(ctx), "the KV mirror", d.mirror.Run)
 	watching, done := context.WithCancel(ctx)
@@ -134,6 +132,7 @@ type daemon struct {
 	archive     *archive.Writer // nil where none was asked for
 	checkpoints *checkpointer
 	scrub       *scrubber
+	logScrub    *logScrub
 	metrics     *metrics
 	health      *health
 

@@ -80,7 +80,7 @@ func (m *metrics) folded(f *loop.Folded) {
 // registry is all metrics of a daemon.
 func (m *metrics) registry(d *daemon) *prometheus.Registry {
 	r := prometheus.NewRegistry()
-	r.MustRegister(m.commands, m.replayed, m.size, m.bytes, m.seconds, m.fenced, m.damaged, &reading{d},
+	r.MustRegister(m.commands, m.replayed, m.size, m.bytes, m.seconds, m.fenced, m.damaged, &reading{d}, d.scrub,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
@@ -101,7 +101,6 @@ var (
 	mirrorMetric   = prometheus.NewDesc("aiws_mirror_lag_blocks", "Blocks that the KV mirror is behind the store.", nil, nil)
 	archiveMetric  = prometheus.NewDesc("aiws_archive_lag_blocks", "Blocks that the archive is behind the store.", nil, nil)
 	jumpedMetric   = prometheus.NewDesc("aiws_clock_jumped_seconds", "How far the clock has jumped forward since the start, in all; a jump back counts less than 0.", nil, nil)
-	passedMetric   = prometheus.NewDesc("aiws_log_passed_timestamp_seconds", "When the whole log was last read through and found in order; 0 is not yet.", nil, nil)
 	missingMetric  = prometheus.NewDesc("aiws_archive_missing_blocks", "Damaged blocks of the archive that are being written again.", nil, nil)
 	reservedMetric = prometheus.NewDesc("aiws_exposure_reserved", "What unsettled attempts reserve, rounded, of the first thousand ledgers.",
 		[]string{"contract"}, nil)
@@ -113,7 +112,7 @@ var (
 func (c *reading) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		readyMetric, phaseMetric, termsMetric, logMetric, commandMetric, jumpedMetric, storeMetric,
-		mirrorMetric, archiveMetric, passedMetric, missingMetric, reservedMetric, unknownMetric,
+		mirrorMetric, archiveMetric, missingMetric, reservedMetric, unknownMetric,
 	} {
 		out <- d
 	}
@@ -137,7 +136,6 @@ func (c *reading) Collect(out chan<- prometheus.Metric) {
 	gauge(jumpedMetric, c.daemon.health.clock.sum())
 	gauge(storeMetric, lag(info.LogEnd, info.LogSeq))
 	gauge(mirrorMetric, lag(info.LogSeq, c.daemon.mirror.Info().Block))
-	gauge(passedMetric, c.daemon.scrub.passedAt())
 	if c.daemon.archive != nil {
 		archive := c.daemon.archive.Status()
 		gauge(archiveMetric, float64(archive.Lag))

@@ -98,7 +98,7 @@ func (d *daemon) statusNow() wire.StatusResponse {
 		Build: d.o.Build, Generation: info.Generation, LogEnd: info.LogEnd, Phase: string(info.Phase), Ready: info.Ready(),
 		Reason: info.Reason, RulesVersion: reducer.RulesVersion, Shard: d.o.Streams.Shard, Shards: max(d.o.Streams.Shards, 1),
 		Terms: info.Terms, Writer: info.Writer, Mirror: d.mirror.Info().Status(), Archive: d.archiveStatus(), Checkpoint: d.checkpoints.status(),
-		Scrub: d.scrub.status(),
+		Scrub: d.scrub.status(d.logScrub.at().Seq),
 	}
 	answer.FreeBytes = FreeBytes(d.dir.Path())
 	if d.o.External == nil {

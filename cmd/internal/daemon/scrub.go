@@ -7,146 +7,113 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aiws-reducer/aiws-reducer/cmd/internal/pace"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
-	"github.com/aiws-reducer/aiws-reducer/reducer/audit"
 	"github.com/aiws-reducer/aiws-reducer/reducer/loop"
-	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 )
 
 // Times of the scrub.
 const (
 	scrubEvery = 24 * time.Hour
-	scrubRetry = time.Second // after an error of the connection, and before a fault is believed
+	scrubRetry = time.Second // after a failure, and before a fault is believed; longer after each more
+	scrubLater = 10 * time.Minute
 )
 
-// scrubber reads the whole log again and again, slowly: a disk may forget what
-// nobody reads, and a server passes over a damaged message without a word. A log
-// that is found damaged is not extended any further (DESIGN 3).
+// scrubber reads the log, and all that is derived from it, again and again,
+// slowly: a disk may forget what nobody reads, and a server passes over a damaged
+// message without a word. A log that is found damaged is not extended any further
+// (DESIGN 3); what is derived is made again.
 type scrubber struct {
-	rate  int64                                               // bytes a second
-	open  func(ctx context.Context) (loop.Log, func(), error) // the log
-	end   func() (state.Cursor, error)                        // a block that is on it
+	parts []*part // one after the other
 	retry time.Duration
 	log   *slog.Logger
 
-	before audit.Chain // before the last block of chain
+	mu    sync.Mutex
+	fault error
+}
+
+// part is something that is read through by itself.
+type part struct {
+	name string
+	// check reads all of it. mended is how often it found something that is made
+	// again; a nil error says that by its end all was in order.
+	check func(ctx context.Context) (mended int, err error)
+
+	due      time.Time
+	failures int // since it was found in order
 
 	mu     sync.Mutex
-	chain  audit.Chain
-	passed time.Time
-	fault  error
+	passed time.Time // when it was last found in order
+	mended int
 }
+
+// errNotYet: something is being made, so there is nothing to check yet.
+var errNotYet = errors.New("it is being made")
 
 // run scrubs until ctx ends or the log is found damaged.
 func (s *scrubber) run(ctx context.Context) error {
-	for ctx.Err() == nil {
-		pause := scrubEvery
-		switch err := s.pass(ctx); {
-		case ctx.Err() != nil:
+	for {
+		next := s.next()
+		wait(ctx, time.Until(next.due))
+		if ctx.Err() != nil {
 			return nil
-		case errors.Is(err, loop.ErrIntegrity):
+		}
+		err := s.pass(ctx, next)
+		if errors.Is(err, loop.ErrIntegrity) {
 			s.found(err)
 			return nil
-		case err != nil:
-			s.log.Warn("reading the log through was interrupted", "block", s.at().Seq, "error", err)
-			pause = s.retry
 		}
-		wait(ctx, pause)
 	}
-	return nil
 }
 
-// pass reads from where the last one was interrupted to the end.
-func (s *scrubber) pass(ctx context.Context) error {
-	log, closeLog, err := s.open(ctx)
+// next is the part that is due first.
+func (s *scrubber) next() *part {
+	first := s.parts[0]
+	for _, p := range s.parts[1:] {
+		if p.due.Before(first.due) {
+			first = p
+		}
+	}
+	return first
+}
+
+// pass checks a part, and says when it is due again.
+func (s *scrubber) pass(ctx context.Context, p *part) error {
+	mended, err := p.check(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if p.ended(mended, err) {
+		s.log.Info("all of it was read and is in order", "what", p.name)
+	}
+	switch {
+	case err == nil:
+		p.failures, p.due = 0, time.Now().Add(scrubEvery)
+		return nil
+	case !errors.Is(err, errNotYet) && !errors.Is(err, loop.ErrIntegrity):
+		s.log.Warn("reading it through did not come to its end; it is tried again", "what", p.name, "error", err)
+	}
+	p.due = time.Now().Add(min(s.retry<<min(p.failures, 20), scrubLater))
+	p.failures++
+	return err
+}
+
+// ended keeps how a check ended, and says whether it is the first in order.
+func (p *part) ended(mended int, err error) (first bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mended += mended
 	if err != nil {
-		return err
+		return false
 	}
-	defer closeLog()
-	end, err := s.end()
-	if err != nil {
-		return err
-	}
-	for {
-		err := s.read(ctx, log, end)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, loop.ErrIntegrity) {
-			return err
-		}
-		if s.at().Seq >= end.LogSeq {
-			return err // all was read, and it is another log than the store was folded from
-		}
-		if err := s.confirm(ctx, log, err); err != nil {
-			return err
-		}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.passed.IsZero() {
-		s.log.Info("the whole log was read through and is in order", "blocks", s.chain.Seq)
-	}
-	s.before, s.chain, s.passed = audit.Chain{}, audit.Chain{}, time.Now()
-	return nil
+	first, p.passed = p.passed.IsZero(), time.Now()
+	return first
 }
 
-// errRead ends the reading behind the last block wanted.
-var errRead = errors.New("read")
-
-func (s *scrubber) read(ctx context.Context, log loop.Log, end state.Cursor) error {
-	chain, pacer := s.at(), pace.New(s.rate)
-	err := log.Read(ctx, chain.Seq+1, func(seq uint64, data []byte) error {
-		if seq > end.LogSeq {
-			return errRead
-		}
-		if err := chain.Next(seq, data); err != nil {
-			return err
-		}
-		s.set(chain)
-		return pacer.Wait(ctx, len(data))
-	})
-	if err != nil && !errors.Is(err, errRead) {
-		return err
-	}
-	return chain.Ends(end.LogSeq, end.BlockHash)
-}
-
-// confirm asks the leader for the block that was not in order, and for the one
-// before, whose hash it may not fit: what was lost on the way is not damage. A
-// nil error has moved the chain on.
-func (s *scrubber) confirm(ctx context.Context, log loop.Log, fault error) error {
-	for range 2 {
-		wait(ctx, s.retry)
-		chain, until := s.before, s.at().Seq+1
-		for chain.Seq < until {
-			data, err := log.Get(ctx, chain.Seq+1)
-			if err != nil && !errors.Is(err, loop.ErrAbsent) {
-				return err
-			}
-			if err != nil || chain.Next(chain.Seq+1, data) != nil {
-				break
-			}
-		}
-		if chain.Seq == until {
-			s.set(chain)
-			return nil
-		}
-	}
-	return fault
-}
-
-func (s *scrubber) at() audit.Chain {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.chain
-}
-
-func (s *scrubber) set(c audit.Chain) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.before, s.chain = s.chain, c
+// lastPassed is when all of it was last found in order; zero is not yet.
+func (p *part) lastPassed() (at time.Time, mended int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.passed, p.mended
 }
 
 func (s *scrubber) found(fault error) {
@@ -162,25 +129,16 @@ func (s *scrubber) Err() error {
 	return s.fault
 }
 
-func (s *scrubber) status() *wire.ScrubStatus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	answer := &wire.ScrubStatus{Block: s.chain.Seq}
-	if !s.passed.IsZero() {
-		answer.Passed = s.passed.UTC().Format(time.RFC3339)
+// status tells when each part was last found in order.
+func (s *scrubber) status(block uint64) *wire.ScrubStatus {
+	answer := &wire.ScrubStatus{Block: block}
+	texts := map[string]*string{partLog: &answer.Passed, partArchive: &answer.Archive, partStore: &answer.Store, partMirror: &answer.Mirror}
+	for _, p := range s.parts {
+		if at, _ := p.lastPassed(); !at.IsZero() {
+			*texts[p.name] = at.UTC().Format(time.RFC3339)
+		}
 	}
 	return answer
-}
-
-// passedAt is when the whole log was last found in order, in seconds since 1970;
-// 0 is not yet.
-func (s *scrubber) passedAt() float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.passed.IsZero() {
-		return 0
-	}
-	return float64(s.passed.UnixMilli()) / 1000
 }
 
 // wait waits for a while, or until ctx ends.

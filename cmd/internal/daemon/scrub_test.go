@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,42 +87,108 @@ func TestScrub(t *testing.T) {
 		{"another chain", &scrubbed{read: with(3, whole[1]), get: with(3, whole[1])}, end, "block 4: it is chained"},
 		{"another log", &scrubbed{read: whole, get: whole}, other, "block 5: it has the hash"},
 	} {
-		var said bytes.Buffer
-		s := &scrubber{
-			rate: 1 << 30, retry: time.Millisecond, end: func() (state.Cursor, error) { return c.end, nil },
+		read := 0
+		p := &part{name: partLog, check: (&logScrub{
+			retry: time.Millisecond, end: func() (state.Cursor, error) { return c.end, nil },
 			open: func(context.Context) (loop.Log, func(), error) { return c.log, func() {}, nil },
-			log:  slog.New(slog.NewTextHandler(&said, nil)),
-		}
-		err := s.pass(t.Context())
+			read: func(_ context.Context, bytes int) error { read += bytes; return nil },
+		}).check}
+		var said bytes.Buffer
+		s := &scrubber{parts: []*part{p}, retry: time.Millisecond, log: slog.New(slog.NewTextHandler(&said, nil))}
+		err := s.pass(t.Context(), p)
 		if c.want == "" {
-			if err != nil || s.status().Passed == "" || !strings.Contains(said.String(), "is in order") {
+			if err != nil || s.status(0).Passed == "" || !strings.Contains(said.String(), "is in order") || read < len(whole[0]) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			continue
 		}
-		if !errors.Is(err, loop.ErrIntegrity) || !strings.Contains(err.Error(), c.want) || s.status().Passed != "" {
+		if !errors.Is(err, loop.ErrIntegrity) || !strings.Contains(err.Error(), c.want) || s.status(0).Passed != "" {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
 
-// A fault ends the term that is under way; an error of the connection does not.
+// scripted is a part whose checks end as told, one after the other, and the last
+// one again and again.
+func scripted(name string, called *[]string, ends ...error) *part {
+	calls := 0
+	return &part{name: name, check: func(context.Context) (int, error) {
+		*called = append(*called, name)
+		err := ends[min(calls, len(ends)-1)]
+		calls++
+		if err != nil && !errors.Is(err, errNotYet) {
+			return 1, err
+		}
+		return 0, err
+	}}
+}
+
+// A fault of the log ends the term that is under way; an error of the connection
+// does not, and nothing that fails keeps the others from being read.
 func TestScrubRun(t *testing.T) {
-	whole, end := makeBlocks(3)
-	tries := 0
-	s := &scrubber{
-		rate: 1 << 30, retry: time.Millisecond, end: func() (state.Cursor, error) { return end, nil }, log: slog.New(slog.DiscardHandler),
-		open: func(context.Context) (loop.Log, func(), error) {
-			if tries++; tries < 3 {
-				return nil, nil, loop.ErrLost
+	var called []string
+	fault := fmt.Errorf("%w: block 2", loop.ErrIntegrity)
+	broken := errors.New("the disk is gone")
+	var said bytes.Buffer
+	s := &scrubber{retry: time.Millisecond, log: slog.New(slog.NewTextHandler(&said, nil)), parts: []*part{
+		scripted(partLog, &called, loop.ErrLost, loop.ErrLost, nil),
+		scripted(partArchive, &called, broken),
+		scripted(partStore, &called, errNotYet, nil),
+	}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- s.run(ctx) }()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if now := s.status(7); now.Passed != "" && now.Store != "" {
+			if now.Block != 7 || now.Archive != "" {
+				t.Errorf("status: %+v", now)
 			}
-			return &scrubbed{read: whole[:1]}, func() {}, nil
-		},
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not come through: %s", said.String())
+		}
 	}
+	cancel()
+	if err := <-ended; err != nil || s.Err() != nil {
+		t.Errorf("it ended with %v, %v", err, s.Err())
+	}
+	if !slices.Equal(called[:3], []string{partLog, partArchive, partStore}) {
+		t.Errorf("they were read in the order %v", called)
+	}
+	if !strings.Contains(said.String(), "the disk is gone") || strings.Contains(said.String(), errNotYet.Error()) {
+		t.Errorf("it said: %s", said.String())
+	}
+	if _, mended := s.parts[0].lastPassed(); mended != 2 {
+		t.Errorf("%d were mended", mended)
+	}
+	s = &scrubber{retry: time.Millisecond, log: slog.New(slog.DiscardHandler), parts: []*part{scripted(partLog, &called, loop.ErrLost, fault)}}
 	if err := s.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := (&session{daemon: &daemon{scrub: s}}).Err(); !errors.Is(err, loop.ErrIntegrity) || tries != 3 {
-		t.Errorf("after %d tries: %v", tries, err)
+	if err := (&session{daemon: &daemon{scrub: s}}).Err(); !errors.Is(err, loop.ErrIntegrity) {
+		t.Errorf("the session says %v", err)
+	}
+}
+
+// Each failure more makes the next try come later, up to some minutes; what was
+// in order is read a day later.
+func TestScrubDue(t *testing.T) {
+	var called []string
+	s := &scrubber{retry: time.Second, log: slog.New(slog.DiscardHandler)}
+	broken := scripted(partStore, &called, errors.New("broken"))
+	for range 40 {
+		before := broken.due
+		_ = s.pass(t.Context(), broken) // it is broken
+		if broken.due.Before(before) || time.Until(broken.due) > scrubLater {
+			t.Errorf("due in %v", time.Until(broken.due))
+		}
+	}
+	if time.Until(broken.due) < scrubLater/2 {
+		t.Errorf("after 40 failures due in %v", time.Until(broken.due))
+	}
+	well := scripted(partLog, &called, nil)
+	if err := s.pass(t.Context(), well); err != nil || time.Until(well.due) < scrubEvery/2 {
+		t.Errorf("due in %v: %v", time.Until(well.due), err)
 	}
 }
