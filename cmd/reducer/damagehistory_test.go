@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/hex"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events"
 	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
+	"github.com/aiws-reducer/aiws-reducer/reducer/archive"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
 	"github.com/aiws-reducer/aiws-reducer/schema"
@@ -34,13 +37,15 @@ const (
 )
 
 // makeHistory makes a directory with everything in it that a reducer writes: a
-// log in many files of the server, compressed ones among them, a store, its
-// checkpoints, a mirror, an archive, and commands that wait for a decision.
+// log of both formats in many files of the server, compressed ones among them, a
+// store, its checkpoints, a mirror, an archive of several segments, and commands
+// that wait for a decision.
 func makeHistory(t *testing.T) *history {
 	t.Helper()
 	h := &history{root: t.TempDir()}
 	data, copied := filepath.Join(h.root, "data"), filepath.Join(h.root, "archive")
 	oldLog(t, data)
+	oldArchive(t, data, copied)
 	s := serve(t, data, "--listen", "127.0.0.1:0", "--archive", copied)
 	must(t, exit.Rejected, "ingest", "--wait", "--nats", s.url, quickstart)
 	h.kept = submit(t, s, keptID)
@@ -98,17 +103,17 @@ func oldLog(t *testing.T, data string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	appendHistory(t, log, streams.Generation, 1)
+	appendHistory(t, log, streams.Generation, 1, 35)
 }
 
 // appendHistory writes the history of a release to a log, as decided under a
-// version of the rules.
+// version of the rules, the first blocks in format 1.
 func appendHistory(t *testing.T, log interface {
 	Append(ctx context.Context, last uint64, block []byte) error
-}, generation string, rules int64,
+}, generation string, rules int64, bare uint64,
 ) {
 	t.Helper()
-	files, err := filepath.Glob("../../testdata/histories/v0.1/*.block")
+	files, err := filepath.Glob(filepath.Join(histories, "v0.1", "*.block"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no history: %v", err)
 	}
@@ -139,10 +144,42 @@ func appendHistory(t *testing.T, log interface {
 		rows.Commit(s.Take(seq))
 		s.Committed()
 		data, hash := b.Seal(s.Hash())
+		if seq <= bare {
+			data = bareBlock(t, data)
+			hash = events.BlockHash(data)
+		}
 		if err := log.Append(t.Context(), seq-1, data); err != nil {
 			t.Fatal(err)
 		}
 		prev = hex.EncodeToString(hash[:])
+	}
+}
+
+// bareBlock is a block in format 1, whose checksum does not cover its header.
+func bareBlock(t *testing.T, data []byte) []byte {
+	t.Helper()
+	line, content, _ := bytes.Cut(data, []byte{'\n'})
+	checksum := sha256.Sum256(content)
+	line = bytes.Replace(line, []byte(`"checksum":"`+headerOf(t, data).Checksum), []byte(`"checksum":"`+hex.EncodeToString(checksum[:])), 1)
+	line = bytes.Replace(line, []byte(`"formatVersion":2`), []byte(`"formatVersion":1`), 1)
+	return append(append(line, '\n'), content...)
+}
+
+// oldArchive makes an archive of a stopped directory, in segments smaller than
+// those of serve, which goes on with it.
+func oldArchive(t *testing.T, data, copied string) {
+	t.Helper()
+	a, err := archive.Open(archive.Options{Dir: copied, SegmentBytes: smallFiles})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, block := range blocksOf(t, data) {
+		if err := a.Append(uint64(i+1), block); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	damageOffsets = flag.Int("damage.offsets", 2, "offsets of each kind of file at which TestDamage flips a bit; half as many cuts")
+	damageOffsets = flag.Int("damage.offsets", 2, "offsets of each kind of file at which TestDamage flips a bit; half as many cuts, twice as many files deleted at most")
 	damageWorkers = flag.Int("damage.workers", 4, "trials of TestDamage at a time")
 	damageDoc     = flag.String("damage.doc", "", "file to write the table of docs/damage.md to")
 )
@@ -106,7 +106,7 @@ func plan(t *testing.T, h *history) []*trial {
 				})
 			}
 		}
-		for _, file := range files {
+		for _, file := range files[:min(len(files), 2**damageOffsets)] {
 			trials = append(trials, &trial{kind: kind, file: file, what: "deletion"})
 		}
 	}
@@ -125,7 +125,7 @@ func place(n, count, size int) int {
 }
 
 // filesOf lists the files of a pattern: ** is everything below, {a,b} is either,
-// and last.blk the file that is written to.
+// last.blk is the file that is written to, and full.blk are those before it.
 func filesOf(t *testing.T, root, pattern string) []string {
 	t.Helper()
 	if before, rest, ok := strings.Cut(pattern, "{"); ok {
@@ -137,7 +137,8 @@ func filesOf(t *testing.T, root, pattern string) []string {
 		return all
 	}
 	dir, name := filepath.Split(pattern)
-	if name == "last.blk" || name == "**" {
+	ofServer := name == "last.blk" || name == "full.blk"
+	if ofServer || name == "**" {
 		pattern = dir
 	}
 	found, err := filepath.Glob(filepath.Join(root, pattern))
@@ -147,7 +148,7 @@ func filesOf(t *testing.T, root, pattern string) []string {
 	var all []string
 	for _, path := range found {
 		err := filepath.WalkDir(path, func(path string, d fs.DirEntry, err error) error {
-			if err == nil && !d.IsDir() && d.Name() != "LOCK" && (name != "last.blk" || filepath.Ext(path) == ".blk") {
+			if err == nil && !d.IsDir() && d.Name() != "LOCK" && (!ofServer || filepath.Ext(path) == ".blk") {
 				relative, _ := filepath.Rel(root, path)
 				all = append(all, relative)
 			}
@@ -157,9 +158,14 @@ func filesOf(t *testing.T, root, pattern string) []string {
 			t.Fatal(err)
 		}
 	}
-	if name == "last.blk" {
-		slices.SortFunc(all, func(a, b string) int { return number(a) - number(b) })
-		all = all[len(all)-1:]
+	if !ofServer {
+		return all
+	}
+	slices.SortFunc(all, func(a, b string) int { return number(a) - number(b) })
+	if last := len(all) - 1; name == "last.blk" {
+		all = all[last:]
+	} else if all = all[:last]; last < 2 {
+		t.Fatalf("the log has %d full files", last)
 	}
 	return all
 }
@@ -250,7 +256,7 @@ func (s *quiet) submit(t *testing.T, id string) (client.Decision, error) {
 		return client.Decision{}, err
 	}
 	defer c.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), damagePatience)
 	defer cancel()
 	d, err := c.Submit(ctx, client.Command{Contract: "onboarding", Principal: "buyer", ID: id, Body: &schema.StartRun{RunID: id}})
 	var rejected *client.Rejection

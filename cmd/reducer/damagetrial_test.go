@@ -39,8 +39,8 @@ type damageKind struct {
 }
 
 var damageKinds = []damageKind{
-	{name: "log, full file of the server (compressed), store present", files: "data/jetstream/*/streams/AIWS_LOG_0/msgs/3.blk"},
-	{name: "log, full file of the server (compressed), store deleted", files: "data/jetstream/*/streams/AIWS_LOG_0/msgs/3.blk", without: "store,checkpoints"},
+	{name: "log, full files of the server (compressed), store present", files: "data/jetstream/*/streams/AIWS_LOG_0/msgs/full.blk"},
+	{name: "log, full files of the server (compressed), store deleted", files: "data/jetstream/*/streams/AIWS_LOG_0/msgs/full.blk", without: "store,checkpoints"},
 	{name: "log, last file of the server, store present", files: "data/jetstream/*/streams/AIWS_LOG_0/msgs/last.blk"},
 	{name: "log, last file of the server, store deleted", files: "data/jetstream/*/streams/AIWS_LOG_0/msgs/last.blk", without: "store,checkpoints"},
 	{name: "log, index of the server (index.db)", files: "data/jetstream/*/streams/AIWS_LOG_0/msgs/index.db"},
@@ -53,9 +53,12 @@ var damageKinds = []damageKind{
 	{name: "store, write-ahead log and markers", files: "data/store/{*.log,marker.*}", derived: true},
 	{name: "checkpoint, all files, store deleted", files: "data/checkpoints/*/*", without: "store", derived: true},
 	{name: "checkpoint, description, store deleted", files: "data/checkpoints/*.json", without: "store", derived: true},
-	{name: "archive, segment", files: "archive/*.seg", derived: true},
+	{name: "archive, segments", files: "archive/*.seg", derived: true},
 	{name: "archive, HEAD", files: "archive/HEAD", derived: true},
 }
+
+// damagePatience is for a machine that does much else.
+const damagePatience = 3 * time.Minute
 
 // trial damages a copy of a history in one way and sees what a reducer does.
 type trial struct {
@@ -284,7 +287,7 @@ func (s *quiet) hasEnded() bool {
 
 // untilReady waits until it takes commands, or has ended.
 func (s *quiet) untilReady() bool {
-	for deadline := time.Now().Add(40 * time.Second); !s.hasEnded() && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(damagePatience); !s.hasEnded() && time.Now().Before(deadline); {
 		if _, rest, ok := strings.Cut(s.out.String(), "ready "); ok {
 			s.url, _, ok = strings.Cut(rest, "\n")
 			return ok
@@ -295,7 +298,7 @@ func (s *quiet) untilReady() bool {
 
 // until waits for something to be true, as long as the reducer runs.
 func (s *quiet) until(what string, f func() bool) error {
-	for deadline := time.Now().Add(40 * time.Second); !f(); {
+	for deadline := time.Now().Add(damagePatience); !f(); {
 		if s.hasEnded() {
 			return errors.New("it ended")
 		}

@@ -42,7 +42,7 @@ func logUnder(t *testing.T, rules int64) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	appendHistory(t, shard.log, shard.generation, rules)
+	appendHistory(t, shard.log, shard.generation, rules, 0)
 	if err := shard.finish(); err != nil {
 		t.Fatal(err)
 	}
