@@ -50,6 +50,37 @@ func canonical(raw []byte, n numbers) ([]byte, error) {
 // Unquote appends the characters of a JSON string to dst.
 func Unquote(dst, quoted []byte) ([]byte, error) { return jsontext.AppendUnquote(dst, quoted) }
 
+// CutString appends to dst the characters of the JSON string that text begins with, and returns what follows that string. It
+// takes only UTF-8 with no escapes but those of quotes and backslashes; ok is false, and dst unchanged, for any other text.
+func CutString(dst, text []byte) (longer, rest []byte, ok bool) {
+	if len(text) == 0 || text[0] != '"' {
+		return dst, text, false
+	}
+	longer = dst
+	for from, at := 1, 1; at < len(text); {
+		at += plainLen(text[at:])
+		if at == len(text) {
+			break
+		}
+		switch c := text[at]; {
+		case c == '"':
+			return append(longer, text[from:at]...), text[at+1:], true
+		case c >= utf8.RuneSelf:
+			n := otherLen(text[at:])
+			if !utf8.Valid(text[at : at+n]) {
+				return dst, text, false
+			}
+			at += n
+		case c == '\\' && at+1 < len(text) && (text[at+1] == '"' || text[at+1] == '\\'):
+			longer = append(longer, text[from:at]...)
+			from, at = at+1, at+2
+		default:
+			return dst, text, false
+		}
+	}
+	return dst, text, false
+}
+
 // AppendString appends s as a canonical JSON string. Bytes that are not UTF-8 become U+FFFD.
 func AppendString[T ~string | ~[]byte](dst []byte, s T) []byte {
 	quoted, from := append(dst, '"'), 0

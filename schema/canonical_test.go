@@ -337,3 +337,44 @@ func TestAppendStringAgrees(t *testing.T) {
 		}
 	}
 }
+
+// FuzzCutString: what CutString takes is what Unquote makes of it, and nothing is lost of what stands around.
+func FuzzCutString(f *testing.F) {
+	for _, text := range []string{
+		`""`, `"plain"`, `"a \"word\" and \\"`, `"\n"`, `"\u0041"`, `"héllo 世界, \"x\""tail`, "\"\xff\"", "\"a\x00b\"", `"open`, `"\`, `x`, ``, `"eight by""`,
+	} {
+		f.Add([]byte(text), []byte("before"))
+	}
+	f.Fuzz(func(t *testing.T, text, before []byte) {
+		got, rest, ok := CutString(bytes.Clone(before), text)
+		if !bytes.HasPrefix(got, before) {
+			t.Fatalf("CutString(%q, %q) lost what was there: %q", before, text, got)
+		}
+		if !ok {
+			if len(got) != len(before) || !bytes.Equal(rest, text) {
+				t.Fatalf("CutString(%q, %q) refuses and changes something", before, text)
+			}
+			return
+		}
+		quoted := text[:len(text)-len(rest)]
+		want, err := Unquote(nil, quoted)
+		if err != nil || !bytes.Equal(got[len(before):], want) || !bytes.HasSuffix(text, rest) {
+			t.Fatalf("CutString takes %q as %q, Unquote gives %q, %v", quoted, got[len(before):], want, err)
+		}
+	})
+}
+
+// TestCutString: our own text is taken so, and what is not is left.
+func TestCutString(t *testing.T) {
+	for text, want := range map[string]string{`"a \"b\" \\ é",`: `a "b" \ é`, `"",`: ""} {
+		got, rest, ok := CutString(nil, []byte(text))
+		if !ok || string(got) != want || string(rest) != "," {
+			t.Errorf("CutString(%s) = %q, %q, %v", text, got, rest, ok)
+		}
+	}
+	for _, text := range []string{`"\n"`, "\"\n\"", "\"\xff\"", `"no end`, `bare`} {
+		if _, rest, ok := CutString(nil, []byte(text)); ok || string(rest) != text {
+			t.Errorf("CutString takes %q", text)
+		}
+	}
+}

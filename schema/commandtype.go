@@ -48,7 +48,12 @@ func typeMember(body []byte) []byte {
 		case '}', ']':
 			depth--
 		case '"':
-			end := stringEnd(body, i)
+			end := i + 1 + plainLen(body[i+1:])
+			if end == len(body) || body[end] != '"' {
+				end = stringEnd(body, i)
+			} else {
+				end++
+			}
 			if depth == 1 && isTypeName(body[i:end]) {
 				if value := afterColon(body[end:]); value != nil {
 					return value[:valueLen(value)]

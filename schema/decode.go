@@ -39,9 +39,19 @@ func DecodeRecord(raw []byte, r Record) error {
 	return nil
 }
 
+// decode reads canonical text as it comes, and any other in a way that needs more time.
 func decode(text []byte, r Record, n numbers) *Fault {
 	m := borrow()
 	defer giveBack(m)
+	m.share(text)
+	if m.takeAll(text, r, n) {
+		return nil
+	}
+	return m.readAll(text, r, n)
+}
+
+// readAll reads a whole text, which m shares, of any form.
+func (m *Members) readAll(text []byte, r Record, n numbers) *Fault {
 	m.begin(text, n)
 	f := m.readRecord("", r)
 	if f == nil && isSpace(text[m.dec.InputOffset():]) {
@@ -80,13 +90,17 @@ func giveBack(m *Members) {
 	}
 }
 
+// share lets the strings of a short text share one copy of it.
+func (m *Members) share(text []byte) {
+	if len(text) <= maxShared {
+		m.text = string(text)
+	}
+}
+
 // begin makes m ready to read a text.
 func (m *Members) begin(text []byte, n numbers) {
 	m.numbers = n
 	m.buf = *bytes.NewBuffer(slices.Clip(text))
-	if len(text) <= maxShared {
-		m.text = string(text)
-	}
 	m.dec.Reset(&m.buf, jsontext.AllowDuplicateNames(true)) // readRecord, readObject and setValue look after names
 }
 
@@ -179,7 +193,7 @@ func (m *Members) open(name string, begin jsontext.Kind) *Fault {
 	case tok.Kind() == begin:
 		return nil
 	}
-	return m.found(name, "want "+kindName(begin), tok.Kind())
+	return m.wrong(name, found("want "+kindName(begin), tok.Kind()))
 }
 
 // more reports whether the array or object goes on, neither at its end nor at broken text.
@@ -196,10 +210,8 @@ func (m *Members) shut() *Fault {
 	return nil
 }
 
-// found is the fault of a value that is not of the kind that the named member wants.
-func (m *Members) found(name, want string, k jsontext.Kind) *Fault {
-	return m.wrong(name, want+", found "+kindName(k))
-}
+// found is the problem of a value that is not of the kind that its member wants.
+func found(want string, k jsontext.Kind) (problem string) { return want + ", found " + kindName(k) }
 
 // wrong is the fault of the value just read, which belongs to the named member.
 func (m *Members) wrong(name, problem string) *Fault {

@@ -3,11 +3,11 @@ package schema
 // AppendRecord appends r as canonical JSON. What it writes is valid under the schema if the values of r are.
 func AppendRecord(dst []byte, r Record) []byte {
 	m := borrow()
-	m.writing = true
+	m.mode = writing
 	m.dst = dst
 	m.writeRecord(r)
 	dst, m.dst = m.dst, nil
-	m.writing = false
+	m.mode = reading
 	giveBack(m)
 	return dst
 }

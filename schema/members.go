@@ -17,16 +17,29 @@ type Record interface{ Members(m *Members) }
 // for members that may be left out: the zero value, or a nil pointer, is an absent member, and an absent member is not
 // written. Lists are nil where they are empty.
 type Members struct {
-	writing bool
-	dst     []byte // written so far
+	mode mode
+	dst  []byte // written so far
+
+	text    string   // what is read; strings are cut from it. "" for a long text, from which they are copied
+	scratch []string // a list being read
 
 	slots   []slot // declared members of the records being read, the innermost record's last
 	dec     jsontext.Decoder
 	buf     bytes.Buffer // what dec reads
-	text    string       // the same; strings are cut from it. "" for a long text, from which they are copied
-	scratch []string     // a list being read
 	numbers numbers
+
+	scan    scanner // of a text being taken
+	stopped bool    // the text is not what is taken
 }
+
+// mode is what declaring a member does.
+type mode uint8
+
+const (
+	reading mode = iota // keep it for the reader of any JSON
+	taking              // take it from canonical text
+	writing             // write it
+)
 
 // slot is one declared member: what it may hold and where that is kept.
 type slot struct {
@@ -65,6 +78,7 @@ const (
 	kindLists
 	kindRecord
 	kindRecords
+	kindVariants
 )
 
 // Verdict is the result of one criterion: PASS, FAIL or INCONCLUSIVE.
@@ -76,13 +90,16 @@ type PrincipalList struct {
 	Principals []string
 }
 
-// declare takes one member: it writes it, or keeps it for reading.
+// declare deals with one member as the mode has it.
 func (m *Members) declare(s slot) {
-	if m.writing {
+	switch m.mode {
+	case taking:
+		m.take(&s)
+	case writing:
 		m.write(&s)
-		return
+	default:
+		m.slots = append(m.slots, s)
 	}
-	m.slots = append(m.slots, s)
 }
 
 // ID is a string of 1 to 256 code points.
@@ -247,6 +264,20 @@ func Records[T any, P interface {
 	Record
 }](m *Members, name string, p *[]T, min, max int) {
 	m.declare(slot{name: name, kind: kindRecords, min: int32(min), max: int32(max), target: list[T, P]{p}})
+}
+
+// OptVariants is a list of objects of several kinds, each with a member "type", that may be left out. Only [DecodeCanonical]
+// reads it.
+func (m *Members) OptVariants(name string, v Variants) {
+	m.declare(slot{name: name, kind: kindVariants, optional: true, target: v})
+}
+
+// Variants takes what a list of objects of several kinds holds.
+type Variants interface {
+	// Next returns an empty record for the next object, whose type that is, or nil where there is no such type.
+	Next(objectType []byte) Record
+	// Keep gets the text of the whole list, once all of it is read.
+	Keep(list Value)
 }
 
 // nested is the target of OptRecord.

@@ -26,22 +26,30 @@ func (m *Members) read(s *slot) *Fault {
 	if err != nil {
 		return syntaxFault(err)
 	}
+	if problem := m.setFrom(s, raw); problem != "" {
+		return m.wrong(s.name, problem)
+	}
+	return nil
+}
+
+// setFrom checks and keeps the value of a member. It says what is wrong with it, or "".
+func (m *Members) setFrom(s *slot, raw jsontext.Value) (problem string) {
 	switch s.kind {
 	case kindObject, kindAny:
 		return m.setValue(s, raw)
 	case kindRaw:
 		*s.target.(*Value) = Value(m.cut(raw))
-		return nil
+		return ""
 	case kindInt:
-		return m.setInt(s, raw)
+		return s.setInt(raw)
 	case kindBool, kindFlag:
-		return m.setBool(s, raw)
+		return s.setBool(raw)
 	}
 	text, ok := m.unquote(raw)
 	if !ok {
-		return m.found(s.name, "want a string", raw.Kind())
+		return found("want a string", raw.Kind())
 	}
-	return m.setString(s, text)
+	return s.setString(text)
 }
 
 // unquote returns the characters of the value just read, if that is a string.
@@ -69,104 +77,105 @@ func (m *Members) cut(raw []byte) string {
 // set keeps the value of a member, in new memory if the member is optional.
 func set[T any](s *slot, v T) {
 	if s.optional {
-		*s.target.(**T) = &v
+		kept := v // only this one goes to the heap
+		*s.target.(**T) = &kept
 		return
 	}
 	*s.target.(*T) = v
 }
 
-// setString checks and keeps the text of a member that is a string on the wire.
-func (m *Members) setString(s *slot, text string) *Fault {
+// setString checks and keeps the text of a member that is a string on the wire. It says what is wrong with it, or "".
+func (s *slot) setString(text string) (problem string) {
 	switch s.kind {
 	case kindID:
 		if text == "" || !isShort(text) {
-			return m.wrong(s.name, wantID)
+			return wantID
 		}
 	case kindText:
 		if text == "" && s.optional {
-			return m.wrong(s.name, "an empty text is to be left out")
+			return "an empty text is to be left out"
 		}
 	case kindHex:
 		if len(text) != int(s.max) || !isLowerHex(text) {
-			return m.wrong(s.name, "want "+count(s.max)+" lower-case hexadecimal digits")
+			return "want " + count(s.max) + " lower-case hexadecimal digits"
 		}
 	case kindEnum:
 		i := slices.Index(s.allowed, text)
 		if i < 0 {
-			return m.wrong(s.name, wantOneOf(s.allowed))
+			return wantOneOf(s.allowed)
 		}
 		text = s.allowed[i]
 	case kindConst:
 		if text != s.word {
-			return m.wrong(s.name, "want "+s.word)
+			return "want " + s.word
 		}
-		return nil
+		return ""
 	case kindDecimal, kindSum:
-		return m.setDecimal(s, text)
+		return s.setDecimal(text)
 	}
 	*s.target.(*string) = text
-	return nil
+	return ""
 }
 
-func (m *Members) setDecimal(s *slot, text string) *Fault {
+func (s *slot) setDecimal(text string) (problem string) {
 	if s.kind == kindDecimal && len(text) > maxDigits {
-		return m.wrong(s.name, "want at most 100 digits")
+		return "want at most 100 digits"
 	}
 	d, err := ParseDecimal(text)
 	if err != nil {
-		return m.wrong(s.name, "want 0 or digits without a leading zero")
+		return "want 0 or digits without a leading zero"
 	}
 	set(s, d)
-	return nil
+	return ""
 }
 
-func (m *Members) setInt(s *slot, raw jsontext.Value) *Fault {
+func (s *slot) setInt(raw jsontext.Value) (problem string) {
 	const want = "want an integer from 0 to 9007199254740991"
 	if raw.Kind() != jsontext.KindNumber {
-		return m.found(s.name, want, raw.Kind())
+		return found(want, raw.Kind())
 	}
 	n, ok := safeInteger(string(raw))
 	if !ok || raw[0] == '-' {
-		return m.wrong(s.name, want)
+		return want
 	}
 	if n == 0 && s.optional {
-		return m.wrong(s.name, "a zero is to be left out")
+		return "a zero is to be left out"
 	}
 	*s.target.(*int64) = n
-	return nil
+	return ""
 }
 
-func (m *Members) setBool(s *slot, raw jsontext.Value) *Fault {
+func (s *slot) setBool(raw jsontext.Value) (problem string) {
 	k := raw.Kind()
 	if k != jsontext.KindTrue && k != jsontext.KindFalse {
-		return m.found(s.name, "want true or false", k)
+		return found("want true or false", k)
 	}
 	if s.kind == kindBool {
 		set(s, k == jsontext.KindTrue)
-		return nil
+		return ""
 	}
 	if k == jsontext.KindFalse {
-		return m.wrong(s.name, "false is to be left out")
+		return "false is to be left out"
 	}
 	*s.target.(*bool) = true
-	return nil
+	return ""
 }
 
 // setValue keeps the canonical text of any value.
-func (m *Members) setValue(s *slot, raw jsontext.Value) *Fault {
+func (m *Members) setValue(s *slot, raw jsontext.Value) (problem string) {
 	if s.kind == kindObject && raw.Kind() != jsontext.KindBeginObject {
-		return m.found(s.name, "want an object", raw.Kind())
+		return found("want an object", raw.Kind())
 	}
 	if isCanonical(raw, m.dec.StackDepth(), m.numbers) {
 		*s.target.(*Value) = Value(m.cut(raw))
-		return nil
+		return ""
 	}
 	text, err := canonical(raw, m.numbers)
 	if err != nil || !isCanonical(text, m.dec.StackDepth(), anyNumbers) {
-		return m.wrong(s.name, "no valid JSON") // checkJSON says why
+		return "no valid JSON" // checkJSON says why
 	}
 	*s.target.(*Value) = Value(text)
-	return nil
+	return ""
 }
 
 func (m *Members) readNested(s *slot) *Fault {
@@ -227,11 +236,10 @@ func (m *Members) readList(s *slot) ([]string, *Fault) {
 		case s.max > 0 && len(list) == int(s.max):
 			return nil, m.tooMany(s)
 		case !ok:
-			return nil, m.found(s.name, "want strings", raw.Kind())
-		case s.kind == kindEnums && !slices.Contains(s.allowed, text):
-			return nil, m.wrong(s.name, wantOneOf(s.allowed))
-		case s.kind != kindEnums && (text == "" || !isShort(text)):
-			return nil, m.wrong(s.name, wantID)
+			return nil, m.wrong(s.name, found("want strings", raw.Kind()))
+		}
+		if problem := s.wrongElement(text); problem != "" {
+			return nil, m.wrong(s.name, problem)
 		}
 		list = append(list, text)
 	}
@@ -240,6 +248,17 @@ func (m *Members) readList(s *slot) ([]string, *Fault) {
 		return nil, f
 	}
 	return slices.Clone(list), nil
+}
+
+// wrongElement says what is wrong with an element of a list of strings, or "".
+func (s *slot) wrongElement(text string) (problem string) {
+	switch {
+	case s.kind == kindEnums && !slices.Contains(s.allowed, text):
+		return wantOneOf(s.allowed)
+	case s.kind != kindEnums && (text == "" || !isShort(text)):
+		return wantID
+	}
+	return ""
 }
 
 // tooMany is the fault of a list, one of whose elements has just been read.

@@ -2,6 +2,8 @@ package schema
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strconv"
 	"unicode/utf8"
 
@@ -41,6 +43,24 @@ func (s *scanner) skip(c byte) bool {
 	return true
 }
 
+// name moves over a member's name and the colon behind it, and the comma before it, if they come next. The first member
+// follows the brace.
+func (s *scanner) name(name string) bool {
+	at := s.at
+	if s.text[at-1] != '{' {
+		if s.next() != ',' {
+			return false
+		}
+		at++
+	}
+	end := at + len(name) + len(`"":`)
+	if end > len(s.text) || s.text[at] != '"' || string(s.text[at+1:end-2]) != name || s.text[end-2] != '"' || s.text[end-1] != ':' {
+		return false
+	}
+	s.at = end
+	return true
+}
+
 func (s *scanner) value() bool {
 	switch s.next() {
 	case '{':
@@ -48,7 +68,7 @@ func (s *scanner) value() bool {
 	case '[':
 		return s.nested(s.array)
 	case '"':
-		_, ok := s.str()
+		_, ok := s.quoted()
 		return ok
 	case 't':
 		return s.literal("true")
@@ -118,36 +138,73 @@ func (s *scanner) literal(word string) bool {
 
 // str reads a string and returns its characters, unescaped.
 func (s *scanner) str() ([]byte, bool) {
-	if !s.skip('"') {
+	from := s.at
+	escaped, ok := s.quoted()
+	if !ok {
 		return nil, false
 	}
-	start, escaped, ascii := s.at, false, true
-	for ; s.at < len(s.text); s.at++ {
+	if escaped {
+		plain, _ := jsontext.AppendUnquote(nil, s.text[from:s.at])
+		return plain, true
+	}
+	return s.text[from+1 : s.at-1], true
+}
+
+// quoted reads a string and says whether it has escapes.
+func (s *scanner) quoted() (escaped, ok bool) {
+	if !s.skip('"') {
+		return false, false
+	}
+	start, ascii := s.at, true
+	for s.at += plainLen(s.text[s.at:]); s.at < len(s.text); s.at += plainLen(s.text[s.at:]) {
 		switch c := s.text[s.at]; {
 		case c == '"':
 			raw := s.text[start:s.at]
 			s.at++
-			if !ascii && !utf8.Valid(raw) {
-				return nil, false
-			}
-			if escaped {
-				raw, _ = jsontext.AppendUnquote(nil, s.text[start-1:s.at])
-			}
-			return raw, true
+			return escaped, ascii || utf8.Valid(raw)
 		case c == '\\':
 			n := escapeLen(s.text[s.at:])
 			if n == 0 {
-				return nil, false
+				return false, false
 			}
-			s.at += n - 1
+			s.at += n
 			escaped = true
 		case c < ' ':
-			return nil, false
-		case c >= utf8.RuneSelf:
+			return false, false
+		default:
+			s.at += otherLen(s.text[s.at:])
 			ascii = false
 		}
 	}
-	return nil, false
+	return false, false
+}
+
+// plainLen returns how many bytes text begins with that are ASCII and stand for themselves in a JSON string: no quotes,
+// backslashes and controls. It looks at eight bytes at once.
+func plainLen(text []byte) int {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(text); i += 8 {
+		x := binary.LittleEndian.Uint64(text[i:])
+		// The highest bit of a byte is set where it was, and where the subtraction borrows: for the lowest such byte that is so
+		// only if it is below the space, a quote or a backslash. Bytes after it do not matter.
+		if found := (x | (x - ' '*each) | (x ^ '"'*each - each) | (x ^ '\\'*each - each)) & high; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(text) && isPlain[text[i]] {
+		i++
+	}
+	return i
+}
+
+// otherLen returns how many bytes text begins with that are of characters beyond ASCII, or of none.
+func otherLen(text []byte) int {
+	i := 0
+	for i < len(text) && text[i] >= utf8.RuneSelf {
+		i++
+	}
+	return i
 }
 
 // escapeLen returns the length of the canonical escape that text begins with, or 0. Escaped are the quote, the backslash and
