@@ -259,11 +259,13 @@ func ParseBlock(data []byte) (*Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Block{Header: *h, Hash: BlockHash(data)}
+	commands := min(h.Commands, MaxBlockCommands) // more is damage, or an older build's
+	b := &Block{Header: *h, Hash: BlockHash(data), Entries: make([]Entry, 0, commands)}
 	rest := data[bytes.IndexByte(data, '\n')+1:]
+	p := messageParser{ids: make([]string, 0, commands)}
 	for len(rest) > 0 {
 		var entry Entry
-		if entry, rest, err = parseEntry(rest); err != nil {
+		if rest, err = entry.parse(rest, &p); err != nil {
 			return nil, fmt.Errorf("%w: command %d of the block: %w", ErrDamaged, len(b.Entries)+1, err)
 		}
 		b.Entries = append(b.Entries, entry)
@@ -271,25 +273,25 @@ func ParseBlock(data []byte) (*Block, error) {
 	return b, b.check()
 }
 
-func parseEntry(data []byte) (Entry, []byte, error) {
-	var e Entry
+// parse reads the two lines of an entry and returns what follows them.
+func (e *Entry) parse(data []byte, p *messageParser) ([]byte, error) {
 	message, rest, ok1 := bytes.Cut(data, []byte{'\n'})
 	record, rest, ok2 := bytes.Cut(rest, []byte{'\n'})
 	if !ok1 || !ok2 {
-		return e, nil, errors.New("a line is missing")
+		return nil, errors.New("a line is missing")
 	}
 	var err error
-	if e.Message, err = parseMessage(message); err != nil {
-		return e, nil, err
+	if e.Message, err = p.parse(message); err != nil {
+		return nil, err
 	}
 	e.Record = record
 	if e.Decision, err = ParseDecision(record); err != nil {
-		return e, nil, err
+		return nil, err
 	}
 	if e.Decision.CommandSeq != e.Message.Seq {
-		return e, nil, fmt.Errorf("the record is for command %d, the message is %d", e.Decision.CommandSeq, e.Message.Seq)
+		return nil, fmt.Errorf("the record is for command %d, the message is %d", e.Decision.CommandSeq, e.Message.Seq)
 	}
-	return e, rest, nil
+	return rest, nil
 }
 
 func (b *Block) check() error {

@@ -189,21 +189,44 @@ func appendText(dst []byte, name, value string) []byte {
 // decisionReader reads a record; writing is done by append, which leaves out
 // members on purpose.
 type decisionReader struct {
-	*Decision
-	events  schema.Value
-	seq, of int64
+	Decision
+	canonical bool // the events are read with it
+	seq, of   int64
 }
+
+// Next implements [schema.Variants].
+func (r *decisionReader) Next(eventType []byte) schema.Record {
+	e := New(string(eventType))
+	if e == nil {
+		return nil
+	}
+	if r.Events == nil {
+		r.Events = make([]Event, 0, usualEvents)
+	}
+	r.Events = append(r.Events, e)
+	return e
+}
+
+// usualEvents is how many events a decision has at the most, usually.
+const usualEvents = 2
+
+// Keep implements [schema.Variants].
+func (r *decisionReader) Keep(list schema.Value) { r.events = list }
 
 // Members implements [schema.Record].
 func (r *decisionReader) Members(m *schema.Members) {
-	d := r.Decision
+	d := &r.Decision
 	m.Sum("at", &d.At)
 	m.Hex("bodyHash", &d.BodyHash, len(ZeroHash))
 	m.OptText("code", (*string)(&d.Code))
 	m.ID("commandId", &d.CommandID)
 	m.Int("commandSeq", &r.seq)
 	m.OptText("contract", &d.Contract)
-	m.OptRaw("events", &r.events)
+	if r.canonical {
+		m.OptVariants("events", r)
+	} else {
+		m.OptRaw("events", &d.events)
+	}
 	m.Hex("hash", &d.Hash, len(ZeroHash))
 	m.OptText("message", &d.Message)
 	m.OptInt("of", &r.of)
@@ -220,20 +243,30 @@ func (r *decisionReader) Members(m *schema.Members) {
 // ParseDecision reads a record that Append or AppendBare wrote. An unknown
 // event, an unknown or a missing member is an error that names it.
 func ParseDecision(raw []byte) (*Decision, error) {
-	r := decisionReader{Decision: &Decision{}}
-	if err := schema.DecodeRecord(raw, &r); err != nil {
+	r := &decisionReader{canonical: true}
+	if !schema.DecodeCanonical(raw, r) {
+		return parseAny(raw)
+	}
+	r.CommandSeq, r.Of = uint64(r.seq), uint64(r.of)
+	return &r.Decision, nil
+}
+
+// parseAny reads a record that is not as Append or AppendBare writes it, or
+// says what is wrong with it.
+func parseAny(raw []byte) (*Decision, error) {
+	r := &decisionReader{}
+	if err := schema.DecodeRecord(raw, r); err != nil {
 		return nil, fmt.Errorf("decision record: %w", err)
 	}
-	d := r.Decision
+	d := &r.Decision
 	d.CommandSeq, d.Of = uint64(r.seq), uint64(r.of)
-	if r.events == "" {
+	if d.events == "" {
 		return d, nil
 	}
-	if r.events.Kind() != '[' {
+	if d.events.Kind() != '[' {
 		return nil, fmt.Errorf("decision record %d: events is not an array", d.CommandSeq)
 	}
-	d.events = r.events
-	for element := range r.events.Elements() {
+	for element := range d.events.Elements() {
 		e, err := parseEvent(element)
 		if err != nil {
 			return nil, fmt.Errorf("decision record %d: event %d: %w", d.CommandSeq, len(d.Events)+1, err)

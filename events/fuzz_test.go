@@ -2,6 +2,8 @@ package events_test
 
 import (
 	"bytes"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
@@ -65,21 +67,12 @@ func mended(data []byte) []byte {
 // FuzzParseDecision: any bytes are a record or an error, and a record that
 // parses is written again to the same.
 func FuzzParseDecision(f *testing.F) {
-	for _, d := range decisions() {
-		f.Add(d.Append(nil))
-	}
-	for _, list := range samples {
-		for _, e := range list {
-			d := &events.Decision{
-				Contract: "c", CommandSeq: 1, CommandID: "x", At: dec("1"), BodyHash: hash, Outcome: events.OutcomeAccepted,
-				Events: []events.Event{e},
-			}
-			d.Seal(events.ZeroHash)
-			f.Add(d.Append(nil))
-		}
+	for _, record := range sampleRecords() {
+		f.Add(record)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d, err := events.ParseDecision(data)
+		checkBothParsers(t, data, d, err)
 		if err != nil {
 			return
 		}
@@ -103,4 +96,58 @@ func FuzzParseDecision(f *testing.F) {
 		}
 		_ = d.String()
 	})
+}
+
+// checkBothParsers: whether a record is parsed as Append wrote it or by way of
+// the reader of any JSON, it is the same record or the same error.
+func checkBothParsers(tb testing.TB, data []byte, d *events.Decision, err error) {
+	tb.Helper()
+	other, otherErr := events.ParseAny(data)
+	switch {
+	case (err == nil) != (otherErr == nil) || err != nil && err.Error() != otherErr.Error():
+		tb.Fatalf("%.2000q: %v, and by way of any JSON: %v", data, err, otherErr)
+	case err == nil && !reflect.DeepEqual(d, other):
+		tb.Fatalf("%.2000q is\n%+v, and by way of any JSON\n%+v", data, d, other)
+	}
+}
+
+// TestParsersAgree compares both on the records of every event, whole and with
+// bytes changed, dropped and repeated at every place.
+func TestParsersAgree(t *testing.T) {
+	check := func(data []byte) {
+		d, err := events.ParseDecision(data)
+		checkBothParsers(t, data, d, err)
+	}
+	for _, record := range sampleRecords() {
+		check(record)
+		for i := range record {
+			check(slices.Delete(bytes.Clone(record), i, i+1))
+			check(slices.Insert(bytes.Clone(record), i, record[i]))
+			for _, c := range []byte(`"\\0 z,}` + "\x00\xff") {
+				spoiled := bytes.Clone(record)
+				spoiled[i] = c
+				check(spoiled)
+			}
+		}
+	}
+}
+
+// sampleRecords are the records of the sample decisions, and one of each sample
+// of an event.
+func sampleRecords() [][]byte {
+	var records [][]byte
+	for _, d := range decisions() {
+		records = append(records, d.Append(nil))
+	}
+	for _, list := range samples {
+		for _, e := range list {
+			d := &events.Decision{
+				Contract: "c", CommandSeq: 1, CommandID: "x", At: dec("1"), BodyHash: hash, Outcome: events.OutcomeAccepted,
+				Events: []events.Event{e},
+			}
+			d.Seal(events.ZeroHash)
+			records = append(records, d.Append(nil))
+		}
+	}
+	return records
 }

@@ -102,20 +102,31 @@ func appendIDs(dst []byte, ids []string) []byte {
 	return append(dst, ']')
 }
 
-// parseMessage reads what appendMessage wrote: our own text, in that very form
-// and order. Anything else is an error.
-func parseMessage(raw []byte) (Message, error) {
-	l := line{rest: raw}
+// messageParser reads the message lines of a block. What it reads shares a few
+// pieces of memory.
+type messageParser struct {
+	bodies []byte   // room for the bodies of the messages to come
+	ids    []string // room for their ids
+}
+
+// bodiesRoom is how much memory bodies share.
+const bodiesRoom = 64 << 10
+
+// parse reads what appendMessage wrote: our own text, in that very form and
+// order. Anything else is an error.
+func (p *messageParser) parse(raw []byte) (Message, error) {
 	var m Message
+	l := line{rest: raw}
 	l.cut("{")
-	m.Body = l.bytes("body")
-	m.IDs = l.ids()
+	m.Body = p.body(&l)
+	l.text = string(l.rest) // what follows is cut from it
+	m.IDs = p.idsOf(&l)
 	l.cut(`,"seq":`)
 	m.Seq = l.sequence()
 	l.cut(",")
-	m.Subject = string(l.bytes("subject"))
+	m.Subject = l.chars("subject")
 	l.cut(`,"ts":`)
-	stamp, err := strconv.ParseInt(string(l.string()), 10, 64)
+	stamp, err := strconv.ParseInt(l.string(), 10, 64)
 	if m.Time = stamp; err != nil {
 		l.fail("ts")
 	}
@@ -126,9 +137,43 @@ func parseMessage(raw []byte) (Message, error) {
 	return m, l.err
 }
 
+// body takes the first member.
+func (p *messageParser) body(l *line) []byte {
+	if !l.skip(`"body":`) {
+		l.cut(`"bodyBase64":`)
+		return []byte(l.base64())
+	}
+	if cap(p.bodies)-len(p.bodies) < len(l.rest) {
+		p.bodies = make([]byte, 0, max(bodiesRoom, len(l.rest)))
+	}
+	start := len(p.bodies)
+	p.bodies = l.appendString(p.bodies)
+	return p.bodies[start:len(p.bodies):len(p.bodies)]
+}
+
+// idsOf takes what appendIDs wrote.
+func (p *messageParser) idsOf(l *line) []string {
+	if l.skip(`,"id":`) {
+		p.ids = append(p.ids, l.string())
+		return p.ids[len(p.ids)-1 : len(p.ids) : len(p.ids)]
+	}
+	if !l.skip(`,"idsBase64":[`) {
+		return nil
+	}
+	ids := []string{}
+	for !l.skip("]") && l.err == nil {
+		if len(ids) > 0 {
+			l.cut(",")
+		}
+		ids = append(ids, l.base64())
+	}
+	return ids
+}
+
 // line reads a message line from its beginning to its end.
 type line struct {
 	rest []byte
+	text string // that it ends with; strings are cut from it
 	err  error
 }
 
@@ -154,8 +199,36 @@ func (l *line) cut(text string) {
 	}
 }
 
+// appendString takes a JSON string and appends its characters to dst.
+func (l *line) appendString(dst []byte) []byte {
+	if longer, rest, ok := schema.CutString(dst, l.rest); ok {
+		l.rest = rest
+		return longer
+	}
+	return append(dst, l.string()...) // not as we write it, but perhaps a string
+}
+
 // string takes a JSON string and returns its characters.
-func (l *line) string() []byte {
+func (l *line) string() string {
+	quoted := l.quoted()
+	switch {
+	case quoted == nil:
+		return ""
+	case bytes.IndexByte(quoted, '\\') >= 0:
+		plain, err := schema.Unquote(nil, quoted)
+		if err != nil {
+			l.fail("a string")
+		}
+		return string(plain)
+	case len(l.text) < len(l.rest)+len(quoted): // it stands before the text
+		return string(quoted[1 : len(quoted)-1])
+	}
+	end := len(l.text) - len(l.rest) // the text and the rest end together
+	return l.text[end-len(quoted)+1 : end-1]
+}
+
+// quoted takes a JSON string as it stands, or nil.
+func (l *line) quoted() []byte {
 	end := stringEnd(l.rest)
 	if end < 0 {
 		l.fail("a string")
@@ -163,14 +236,7 @@ func (l *line) string() []byte {
 	}
 	quoted := l.rest[:end]
 	l.rest = l.rest[end:]
-	if bytes.IndexByte(quoted, '\\') < 0 {
-		return bytes.Clone(quoted[1 : end-1])
-	}
-	plain, err := schema.Unquote(make([]byte, 0, end), quoted)
-	if err != nil {
-		l.fail("a string")
-	}
-	return plain
+	return quoted
 }
 
 // stringEnd is the length of the JSON string at the beginning of text, or -1.
@@ -189,8 +255,8 @@ func stringEnd(text []byte) int {
 	return -1
 }
 
-// bytes takes a member that appendBytes wrote.
-func (l *line) bytes(name string) []byte {
+// chars takes a member that appendBytes wrote.
+func (l *line) chars(name string) string {
 	l.cut(`"` + name)
 	if l.skip(`":`) {
 		return l.string()
@@ -199,30 +265,12 @@ func (l *line) bytes(name string) []byte {
 	return l.base64()
 }
 
-func (l *line) base64() []byte {
-	plain, err := base64.StdEncoding.DecodeString(string(l.string()))
+func (l *line) base64() string {
+	plain, err := base64.StdEncoding.DecodeString(l.string())
 	if err != nil {
 		l.fail("base64")
 	}
-	return plain
-}
-
-// ids takes what appendIDs wrote.
-func (l *line) ids() []string {
-	if l.skip(`,"id":`) {
-		return []string{string(l.string())}
-	}
-	if !l.skip(`,"idsBase64":[`) {
-		return nil
-	}
-	ids := []string{}
-	for !l.skip("]") && l.err == nil {
-		if len(ids) > 0 {
-			l.cut(",")
-		}
-		ids = append(ids, string(l.base64()))
-	}
-	return ids
+	return string(plain)
 }
 
 func (l *line) sequence() uint64 {
