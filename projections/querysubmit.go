@@ -3,7 +3,6 @@ package projections
 import (
 	"context"
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,20 +16,17 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events/wire/exchange"
 )
 
-// stopping are the command types that stop something, each with a queue of
-// requests of its own. All others share one, and what finds it full is dropped
-// unread, whoever sent it: whoever may not send these types cannot keep others
-// from stopping it (RULES 4).
-var stopping = []string{"missionState", "revokeGrant", "withdrawApproval", "invalidate"}
-
-// addSubmit takes commands for clients that may not touch JetStream.
+// addSubmit takes commands for clients that may not touch JetStream. The types
+// that stop something have a queue of requests each. All others share one, and
+// what finds it full is dropped unread, whoever sent it: whoever may not send
+// these types cannot keep others from stopping it (RULES 4).
 func (q *queries) addSubmit(service micro.Service) error {
 	err := q.add(service, wire.Submit, func(r micro.Request) {
-		if !slices.Contains(stopping, r.Subject()[strings.LastIndexByte(r.Subject(), '.')+1:]) {
+		if wire.SubmitQueue(r.Subject()[strings.LastIndexByte(r.Subject(), '.')+1:]) == "" {
 			q.submit(r)
 		}
 	})
-	for _, t := range stopping {
+	for _, t := range wire.Stopping {
 		err = errors.Join(err, service.AddEndpoint(string(wire.Submit)+"-"+t, micro.HandlerFunc(onlyInboxes(q.submit)),
 			micro.WithEndpointSubject(wire.SubmitPattern(t)),
 			// Within the queue group of the other endpoint, either would get the command.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -25,10 +26,27 @@ type Options struct {
 	Request   time.Duration // for the answer to a query, 5 s; a digest may take longer
 	NewID     func() string // command ids; ULIDs
 
-	// ThroughService submits through the micro service, for a user that may not
-	// touch JetStream.
-	ThroughService bool
+	Way Way // by which commands go and rows come
 }
+
+// Way is how a client works with a reducer: over its streams, or through its
+// micro service alone, as a user has to that may not touch JetStream.
+type Way int32
+
+// The ways.
+const (
+	// AnyWay takes the streams, and the service where the server does not let this
+	// user use them.
+	AnyWay Way = iota
+	// Streams publishes into the inbox and reads from streams.
+	Streams
+	// Service uses aiws.submit and aiws.q. Commands in flight are bounded below
+	// the service's quota for a principal.
+	Service
+)
+
+// String names the way.
+func (w Way) String() string { return [...]string{"any way", "streams", "service"}[w] }
 
 // Client works with one reducer over a connection, which stays the caller's.
 type Client struct {
@@ -36,6 +54,9 @@ type Client struct {
 	nc  *nats.Conn
 	js  jetstream.JetStream
 	out *exchange.Exchange
+
+	found atomic.Int32  // the Way that commands went; AnyWay while it is not known
+	slots chan struct{} // taken by a command under way through the service
 }
 
 // New returns a client on a connection. Close it before the connection.
@@ -57,8 +78,13 @@ func New(nc *nats.Conn, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{o: o, nc: nc, js: js, out: out}, nil
+	c := &Client{o: o, nc: nc, js: js, out: out, slots: make(chan struct{}, serviceSlots)}
+	c.found.Store(int32(o.Way))
+	return c, nil
 }
+
+// way is the one for the next command.
+func (c *Client) way() Way { return Way(c.found.Load()) }
 
 // Close stops listening for decisions. Calls under way end when their contexts
 // do.
@@ -66,7 +92,12 @@ func (c *Client) Close() { c.out.Close() }
 
 // ask asks the micro service. An error of the service is a *wire.Error.
 func (c *Client) ask(ctx context.Context, e wire.Endpoint, contract string, request, answer any) error {
-	ctx, cancel := context.WithTimeout(ctx, max(c.o.Request, patience(e)))
+	return c.askFor(ctx, max(c.o.Request, patience(e)), e, contract, request, answer)
+}
+
+// askFor is ask with a time for the answer.
+func (c *Client) askFor(ctx context.Context, limit time.Duration, e wire.Endpoint, contract string, request, answer any) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	data, err := json.Marshal(request)
 	if err != nil {
@@ -98,8 +129,9 @@ func (c *Client) request(ctx context.Context, m *nats.Msg) (answer *nats.Msg, er
 // answers. end puts that in the place of the error.
 func (c *Client) unlessRefused(ctx context.Context, subject string) (_ context.Context, end func(*error)) {
 	ctx, cancel := context.WithCancelCause(ctx)
+	before := c.nc.LastError()
 	soon := time.AfterFunc(refusedSoon, func() {
-		if err := c.refusal(subject); err != nil {
+		if err := c.refusal(subject); err != nil && !errors.Is(err, before) {
 			cancel(fmt.Errorf("%w: %w", ErrNotPermitted, err))
 		}
 	})
@@ -137,7 +169,7 @@ func serviceError(m *nats.Msg) error {
 // explain puts errors of the connection in terms of the reducer.
 func (c *Client) explain(err error) error {
 	switch {
-	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, exchange.ErrNoInbox):
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, exchange.ErrNoInbox), errors.Is(err, exchange.ErrNoService):
 		return fmt.Errorf("%w at %s", ErrNoReducer, c.nc.ConnectedUrlRedacted())
 	}
 	return err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -20,7 +21,8 @@ type ReadOptions struct {
 	Follow   bool   // at the end of the log wait for more
 }
 
-// Entry is one command of the log with its decision.
+// Entry is one command of the log with its decision. Through the service, Header
+// is empty, and so is the time of the message.
 type Entry struct {
 	Block  uint64        // sequence on the log of its block
 	Header events.Header // of the block
@@ -30,17 +32,21 @@ type Entry struct {
 // Read gives the decisions of the log in order, each with the command that it
 // answers: everything that ever happened. It checks that the blocks are whole
 // and chained. With Follow it survives lost connections. An error ends it.
+//
+// A user that may not read the log reads the ledger of one contract through the
+// service, along its chain of decisions. Commands that were refused before the
+// ledger was open are not in it.
 func (c *Client) Read(ctx context.Context, o ReadOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		r := &logReader{client: c, o: o, stream: wire.LogStream(c.o.Shard)}
-		if err := r.find(ctx); err != nil {
+		r := &logReader{client: c, o: o, stream: wire.LogStream(c.o.Shard), after: max(o.From, 1) - 1, asking: c.o.Way == Service}
+		if err := r.open(ctx); err != nil {
 			yield(Entry{}, fmt.Errorf("read the log: %w", c.explain(err)))
 			return
 		}
 		for tries := 1; ; tries++ {
 			more, err := r.session(ctx, yield)
 			var lost *lostReader
-			again := o.Follow || silent(err) && tries < readTries
+			again := o.Follow || (silent(err) || busy(err)) && tries < readTries
 			switch {
 			case !more || ctx.Err() != nil:
 				return
@@ -70,13 +76,34 @@ type logReader struct {
 	stream string
 	next   uint64 // block to be read
 	prev   string // hash of the block before it; "" while it is not known
+
+	// Through the service prev is the hash of the decision before.
+	asking  bool
+	begun   bool
+	after   uint64    // commandSeq: up to it all is read
+	caught  bool      // the end was reached
+	crowded time.Time // until then it does not ask the service to wait
+}
+
+// open finds the way and where to begin.
+func (r *logReader) open(ctx context.Context) error {
+	if r.asking {
+		return nil
+	}
+	err := r.find(ctx)
+	if r.client.o.Way == AnyWay && r.o.Contract != "" && errors.Is(err, ErrNotPermitted) {
+		r.asking, err = true, nil
+	}
+	return err
 }
 
 // find looks for the block that holds the first decision wanted: blocks are in
 // the order of their commands.
-func (r *logReader) find(ctx context.Context) error {
+func (r *logReader) find(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, r.client.o.Request)
 	defer cancel()
+	ctx, end := r.client.unlessRefused(ctx, "$JS.API.STREAM.INFO."+r.stream)
+	defer end(&err)
 	log, err := r.client.js.Stream(ctx, r.stream)
 	if err != nil {
 		return err
@@ -103,9 +130,16 @@ func (r *logReader) find(ctx context.Context) error {
 	return nil
 }
 
-// session reads over one consumer of the server. more is false when the reading
-// is over.
+// session reads by one way. more is false when the reading is over.
 func (r *logReader) session(ctx context.Context, yield func(Entry, error) bool) (more bool, err error) {
+	if r.asking {
+		return r.history(ctx, yield)
+	}
+	return r.blocks(ctx, yield)
+}
+
+// blocks reads over one consumer of the server.
+func (r *logReader) blocks(ctx context.Context, yield func(Entry, error) bool) (more bool, err error) {
 	consumer, err := r.consumer(ctx)
 	if err != nil {
 		return true, &lostReader{err}

@@ -63,9 +63,12 @@ type Change struct {
 // connections and a reducer that starts again: it goes on where it was. It
 // reads no faster than the loop does, and the server keeps nothing for it but
 // the last value of each key. An error ends it.
+//
+// A user that may not read the bucket's stream watches through the service: the
+// same, of one contract.
 func (c *Client) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Change, error] {
 	return func(yield func(Change, error) bool) {
-		w := &watch{client: c, o: o, since: o.Since, seen: map[string]bool{}}
+		w := &watch{client: c, o: o, since: o.Since, seen: map[string]bool{}, asking: c.o.Way == Service}
 		if err := w.check(); err != nil {
 			yield(Change{}, err)
 			return
@@ -75,7 +78,10 @@ func (c *Client) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Change, er
 			if !more || ctx.Err() != nil {
 				return
 			}
-			if err != nil && !w.begun || c.nc.IsClosed() {
+			if w.turn(err) {
+				continue
+			}
+			if err != nil && !w.begun && !(busy(err) && tries < pageTries) || c.nc.IsClosed() {
 				yield(Change{}, fmt.Errorf("watch: %w", err))
 				return
 			}
@@ -94,6 +100,10 @@ type watch struct {
 	caught  bool      // what was there at the beginning has been given
 	since   uint64    // of the last change given, or as asked for
 	seen    map[string]bool
+
+	asking  bool      // through the service
+	after   string    // the place that the service gave
+	crowded time.Time // until then it does not ask the service to wait
 }
 
 func (w *watch) check() error {
@@ -108,9 +118,16 @@ func (w *watch) check() error {
 	return fmt.Errorf("watch: there is no projection %q in the mirror; there are %s", w.o.Projection, strings.Join(wire.Mirrored, ", "))
 }
 
-// session reads over one consumer of the server. more says that the watch goes
-// on after it.
+// session reads by one way. more says that the watch goes on after it.
 func (w *watch) session(ctx context.Context, yield func(Change, error) bool) (more bool, err error) {
+	if w.asking {
+		return w.ask(ctx, yield)
+	}
+	return w.stream(ctx, yield)
+}
+
+// stream reads over one consumer of the server.
+func (w *watch) stream(ctx context.Context, yield func(Change, error) bool) (more bool, err error) {
 	consumer, err := w.consumer(ctx)
 	if err != nil {
 		return true, err
@@ -176,10 +193,9 @@ func (w *watch) change(m jetstream.Msg) (c Change, wanted bool, err error) {
 	if !ok {
 		return c, false, nil // of a later version
 	}
-	c = Change{Contract: place.Contract, Projection: place.Projection, Key: place.Key}
 	if m.Headers().Get("KV-Operation") != "" {
 		c.Kind = Deleted
-		w.unhash(&c, place)
+		c.name(place.Named(w.o.Contract, nil))
 		return c, w.caught, nil
 	}
 	row, err := wire.ParseRow(m.Data())
@@ -187,34 +203,25 @@ func (w *watch) change(m jetstream.Msg) (c Change, wanted bool, err error) {
 		return c, false, fmt.Errorf("watch: %s: %w", key, err)
 	}
 	c.Seq, c.Block, c.At, c.Row = row.Seq, row.Block, row.At, row.Row
-	w.unhash(&c, place)
-	if row.Seq < w.since || row.Seq == w.since && w.seen[key] {
-		return c, false, nil
+	c.name(place.Named(w.o.Contract, row.Row))
+	return c, w.fresh(row.Seq, key), nil
+}
+
+// fresh says whether a change was not given before. Changes come in the order of
+// their commands.
+func (w *watch) fresh(seq uint64, key string) bool {
+	if seq < w.since || seq == w.since && w.seen[key] {
+		return false
 	}
-	if row.Seq > w.since {
-		w.since = row.Seq
+	if seq > w.since {
+		w.since = seq
 		clear(w.seen)
 	}
 	w.seen[key] = true
-	return c, true, nil
+	return true
 }
 
-// idMembers names the member of a row that holds the id of its key.
-var idMembers = map[string]string{
-	"attempts": "attemptId", "exposure": "id", "missions": "contractId", "runs": "runId", "triggers": "triggerId", "waits": "waitId",
-}
-
-// unhash puts long ids in the place of their hashes: the key's from the row, the
-// contract's from what is watched.
-func (w *watch) unhash(c *Change, place wire.Place) {
-	if place.ContractHashed && w.o.Contract != "" {
-		c.Contract, place.ContractHashed = w.o.Contract, false
-	}
-	var row map[string]json.RawMessage
-	var id string
-	if place.KeyHashed && json.Unmarshal(c.Row, &row) == nil && json.Unmarshal(row[idMembers[c.Projection]], &id) == nil {
-		scope, _, _ := strings.Cut(c.Key, "=sha256=")
-		c.Key, place.KeyHashed = scope+id, false
-	}
+func (c *Change) name(place wire.Place) {
+	c.Contract, c.Projection, c.Key = place.Contract, place.Projection, place.Key
 	c.Hashed = place.ContractHashed || place.KeyHashed
 }

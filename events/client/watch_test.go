@@ -152,6 +152,12 @@ func TestWatchErrors(t *testing.T) {
 // starts again, and gives nothing twice; so it does when the bucket was lost
 // meanwhile and its sequences began again.
 func TestWatchRestarts(t *testing.T) {
+	for _, way := range []client.Way{client.Streams, client.Service} {
+		t.Run(way.String(), func(t *testing.T) { watchRestarts(t, way) })
+	}
+}
+
+func watchRestarts(t *testing.T, way client.Way) {
 	ctx := integration(t)
 	path := t.TempDir()
 	r := start(ctx, t, path, clienttest.Options{})
@@ -159,7 +165,7 @@ func TestWatchRestarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := connect(t, r.URL, client.Options{Principal: "host"})
+	c := connect(t, r.URL, client.Options{Principal: "host", Way: way})
 	submit(ctx, t, c, "c1", openContract("c1"))
 	w := watch(ctx, t, c, client.WatchOptions{Contract: "c1", Projection: "runs"})
 	fresh := watch(ctx, t, c, client.WatchOptions{Contract: "c1", Projection: "runs", New: true})
@@ -218,9 +224,15 @@ func loseBucket(ctx context.Context, t *testing.T, url string) {
 // TestWatchSlow: a watcher that does nothing holds nothing up, and gets the
 // last of each key afterwards.
 func TestWatchSlow(t *testing.T) {
+	for _, way := range []client.Way{client.Streams, client.Service} {
+		t.Run(way.String(), func(t *testing.T) { watchSlow(t, way) })
+	}
+}
+
+func watchSlow(t *testing.T, way client.Way) {
 	ctx := integration(t)
 	r := start(ctx, t, t.TempDir(), clienttest.Options{})
-	c := connect(t, r.URL, client.Options{Principal: "host"})
+	c := connect(t, r.URL, client.Options{Principal: "host", Way: way})
 	submit(ctx, t, c, "c1", openContract("c1"), &schema.StartRun{RunID: "r1"})
 	if err := r.Mirrored(ctx); err != nil {
 		t.Fatal(err)

@@ -108,14 +108,14 @@ func SubmitSubject(s schema.Subject) string {
 	return submitPrefix + strings.TrimPrefix(s.String(), cmdPrefix)
 }
 
-// stopping are the command types that stop something, sorted.
-var stopping = []string{"invalidate", "missionState", "revokeGrant", "withdrawApproval"}
+// Stopping are the command types that stop something, sorted.
+var Stopping = []string{"invalidate", "missionState", "revokeGrant", "withdrawApproval"}
 
 // SubmitQueue names the queue in which the service takes submitted commands of a
 // type: its own for one that stops something, "" for all others. Commands of one
 // client and one queue keep their order.
 func SubmitQueue(commandType string) string {
-	if slices.Contains(stopping, commandType) {
+	if slices.Contains(Stopping, commandType) {
 		return commandType
 	}
 	return ""

@@ -1,6 +1,6 @@
-// Package exchange publishes commands into the inbox and hears what becomes of
-// them: the inbox's acknowledgement, and the decision, which is what counts. It
-// sends nothing twice by itself and gives nothing up: how long to wait and what
+// Package exchange publishes commands into the inbox, or gives them to the micro
+// service, and hears what becomes of them: the inbox's acknowledgement, and the
+// decision, which is what counts. It sends nothing twice by itself and gives nothing up: how long to wait and what
 // to do then is for the caller.
 package exchange
 
@@ -13,13 +13,17 @@ import (
 	"sync"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/micro"
 
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
-// Why the inbox did not take a command. It was certainly not stored by the
-// sending that this answers.
+// Why the inbox did not take a command, or nobody did. It was certainly not
+// stored by the sending that this answers. The service's own errors are
+// *wire.Error.
 var (
+	ErrNoService = errors.New("no service takes the command: no reducer answers there")
+
 	ErrNoInbox  = errors.New("no inbox takes the command: no reducer has made its streams there")
 	ErrFull     = errors.New("the inbox is full")
 	ErrBusy     = errors.New("the inbox takes commands faster than it can write them")
@@ -43,7 +47,7 @@ const answersKept = 8
 type Answer struct {
 	Record []byte // decision record; nil for an acknowledgement
 	Final  bool   // of a decision: false where the same id may be decided again
-	Err    error  // the inbox did not take it
+	Err    error  // the inbox did not take it; or a *wire.Error of the service
 }
 
 // Exchange is the sending end of one connection. It is safe for concurrent use.
@@ -83,28 +87,42 @@ type Pending struct {
 	id       uint64
 	message  *nats.Msg
 	answers  chan Answer
+	before   error // last error of the connection before the sending
 }
 
-// Prepare makes a command ready to be sent. header may be nil; its reply
-// headers are set here.
+// Prepare makes a command ready to be sent into the inbox. Its reply headers are
+// set here.
 func (e *Exchange) Prepare(subject string, ids []string, body []byte) *Pending {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.last++
-	answers := make(chan Answer, answersKept)
-	p := &Pending{exchange: e, id: e.last, answers: answers, Answers: answers}
-	reply := e.prefix + strconv.FormatUint(p.id, 10)
+	p, reply := e.pend()
 	p.message = &nats.Msg{
 		Subject: subject, Data: body, Reply: reply + ".a",
 		Header: nats.Header{wire.HeaderCommandID: ids, wire.HeaderReply: {reply + ".d"}},
 	}
-	e.pending[p.id] = p
 	return p
+}
+
+// PrepareSubmit makes a command ready to be sent to the service, at a subject of
+// [wire.SubmitSubject].
+func (e *Exchange) PrepareSubmit(subject string, ids []string, body []byte) *Pending {
+	p, reply := e.pend()
+	p.message = &nats.Msg{Subject: subject, Data: body, Reply: reply + ".s", Header: nats.Header{wire.HeaderCommandID: ids}}
+	return p
+}
+
+func (e *Exchange) pend() (p *Pending, reply string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.last++
+	answers := make(chan Answer, answersKept)
+	p = &Pending{exchange: e, id: e.last, answers: answers, Answers: answers}
+	e.pending[p.id] = p
+	return p, e.prefix + strconv.FormatUint(p.id, 10)
 }
 
 // Send publishes the command. Commands of one connection arrive in the order in
 // which they were sent.
 func (p *Pending) Send() error {
+	p.before = p.exchange.nc.LastError()
 	if err := p.exchange.nc.PublishMsg(p.message); err != nil {
 		return fmt.Errorf("publish to %s: %w", p.message.Subject, err)
 	}
@@ -122,7 +140,7 @@ func (p *Pending) Forget() {
 // when this user may not, or nil. The server tells it beside all answers.
 func (p *Pending) Refusal() error {
 	err := p.exchange.nc.LastError()
-	if err == nil || !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), `"`+p.message.Subject+`"`) {
+	if err == nil || errors.Is(err, p.before) || !errors.Is(err, nats.ErrPermissionViolation) || !strings.Contains(err.Error(), `"`+p.message.Subject+`"`) {
 		return nil
 	}
 	return err
@@ -136,8 +154,14 @@ func (e *Exchange) receive(m *nats.Msg) {
 		return
 	}
 	answer := Answer{Record: m.Data, Final: m.Header.Get(wire.HeaderFinal) != "false"}
-	if kind == "a" {
+	switch kind {
+	case "a":
 		answer = acknowledgement(m)
+	case "s":
+		answer.Err = serviceError(m)
+	}
+	if answer.Err != nil {
+		answer.Record = nil
 	}
 	e.mu.Lock()
 	p := e.pending[id]
@@ -149,6 +173,23 @@ func (e *Exchange) receive(m *nats.Msg) {
 	case p.answers <- answer:
 	default: // its sender has enough to look at
 	}
+}
+
+// serviceError is what an answer of the service says instead of a decision, or
+// nil.
+func serviceError(m *nats.Msg) error {
+	code := m.Header.Get(micro.ErrorCodeHeader)
+	switch {
+	case len(m.Data) == 0 && m.Header.Get("Status") == "503":
+		return ErrNoService
+	case code == "":
+		return nil
+	}
+	e := &wire.Error{}
+	if err := json.Unmarshal(m.Data, e); err != nil || e.Code == "" {
+		return fmt.Errorf("%w: the service answers %s: %s", ErrRefused, code, m.Header.Get(micro.ErrorHeader))
+	}
+	return e
 }
 
 func acknowledgement(m *nats.Msg) Answer {
