@@ -81,6 +81,10 @@ func (i *importing) run(c *cobra.Command, name string) (err error) {
 		return errors.Join(fmt.Errorf("import %s: %w", name, err), shard.discard())
 	}
 	if err := check(c, shard, result); err != nil {
+		var fault *audit.Fault
+		if from.log == nil && errors.As(err, &fault) {
+			fault.Do = "the file is not as it was exported, or a build that decides otherwise wrote it: take another copy of it, or import it with the build that wrote it"
+		}
 		return errors.Join(fmt.Errorf("what was read from %s is not in order: %w", name, err), shard.discard())
 	}
 	if err := shard.finish(); err != nil {

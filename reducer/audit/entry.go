@@ -22,7 +22,11 @@ func (w *Walk) entry(block uint64, e *events.Entry, decide bool) error {
 		return fault("the record does not have the hash that it names", doRestore)
 	}
 	if decide {
-		if again := w.reducer.Decide(w.state, m); !bytes.Equal(again.AppendBare(nil), d.AppendBare(nil)) {
+		again := w.reducer.Decide(w.state, m)
+		if d.Prev != again.Prev { // what is missing is the reason for what else differs
+			return fault(otherHead(d, again.Ledger(), again.Prev), doRestore)
+		}
+		if !bytes.Equal(again.AppendBare(nil), d.AppendBare(nil)) {
 			return fault("decided again it is another record: "+difference(d, again), doCompare)
 		}
 		w.summary.Decided++
@@ -36,7 +40,7 @@ func (w *Walk) entry(block uint64, e *events.Entry, decide bool) error {
 		head = heads[1]
 	}
 	if d.Prev != head {
-		return fault(fmt.Sprintf("the record follows %s, and the last one of ledger %q is %s", d.Prev, d.Ledger(), head), doRestore)
+		return fault(otherHead(d, d.Ledger(), head), doRestore)
 	}
 	if err := w.Heads.record(d.Ledger(), m.Seq, d.Hash); err != nil {
 		return err
@@ -50,6 +54,10 @@ func (w *Walk) entry(block uint64, e *events.Entry, decide bool) error {
 	w.summary.Commands++
 	w.summary.Last = m.Seq
 	return nil
+}
+
+func otherHead(d *events.Decision, ledger, head string) string {
+	return fmt.Sprintf("the record follows %s, and the last one of ledger %q is %s", d.Prev, ledger, head)
 }
 
 // apply folds a record. Events that do not fit the state are a bug that ends a

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 
 	"github.com/aiws-reducer/aiws-reducer/events"
@@ -68,11 +69,24 @@ func FromFile(r io.Reader) Entries {
 			if err == nil {
 				e, err = entryOf(m, raw)
 			}
+			if err != nil && recorded {
+				err = notExported(err)
+			}
 			if !yield(e, err) || err != nil {
 				return
 			}
 		}
 	}
+}
+
+// notExported: a file with decisions was written by a program, so what cannot be
+// read of it was damaged, unless it is the disk that does not give it.
+func notExported(err error) error {
+	var disk *fs.PathError
+	if errors.As(err, &disk) {
+		return err
+	}
+	return fmt.Errorf("%w: %w: the file is not as it was exported, it was cut or changed: take another copy of it", loop.ErrIntegrity, err)
 }
 
 func entryOf(m *events.Message, raw []byte) (*events.Entry, error) {
