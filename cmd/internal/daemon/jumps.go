@@ -62,9 +62,10 @@ func (j *jumps) lately(now time.Time) string {
 	return j.said
 }
 
-// sum is how far the clock has jumped since the start, in all: seconds forward.
+// sum is how far the clock has jumped since the start, in all: whole seconds
+// forward.
 func (j *jumps) sum() float64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.total.Seconds()
+	return j.total.Round(time.Second).Seconds()
 }
