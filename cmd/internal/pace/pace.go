@@ -3,12 +3,16 @@ package pace
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
-// Pacer lets so many bytes pass in a second. It is used by one goroutine.
+// Pacer lets so many bytes pass in a second, whoever reads them. It is safe for
+// concurrent use.
 type Pacer struct {
-	rate  int64
+	rate int64
+
+	mu    sync.Mutex
 	began time.Time
 	bytes int64
 }
@@ -25,12 +29,7 @@ func (p *Pacer) Wait(ctx context.Context, n int) error {
 	if p.rate <= 0 {
 		return ctx.Err()
 	}
-	p.bytes += int64(n)
-	due := time.Duration(float64(p.bytes) / float64(p.rate) * float64(time.Second))
-	ahead := due - time.Since(p.began)
-	if ahead < -time.Second { // slower than allowed: what was not used is not saved up
-		p.began, p.bytes = time.Now(), 0
-	}
+	ahead := p.ahead(n)
 	if ahead < shortest {
 		return ctx.Err()
 	}
@@ -40,4 +39,17 @@ func (p *Pacer) Wait(ctx context.Context, n int) error {
 	case <-time.After(ahead):
 		return nil
 	}
+}
+
+// ahead counts n bytes and returns by how much the reading is too fast.
+func (p *Pacer) ahead(n int) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.bytes += int64(n)
+	due := time.Duration(float64(p.bytes) / float64(p.rate) * float64(time.Second))
+	ahead := due - time.Since(p.began)
+	if ahead < -time.Second { // slower than allowed: what was not used is not saved up
+		p.began, p.bytes = time.Now(), 0
+	}
+	return ahead
 }

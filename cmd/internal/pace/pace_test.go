@@ -3,6 +3,7 @@ package pace
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 )
@@ -25,5 +26,25 @@ func TestPacer(t *testing.T) {
 	}
 	if err := New(0).Wait(t.Context(), 1<<40); err != nil {
 		t.Error(err)
+	}
+}
+
+// Two readers share one rate.
+func TestPacerOfTwo(t *testing.T) {
+	began := time.Now()
+	p := New(1 << 20)
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for range 500 {
+				if err := p.Wait(t.Context(), 100<<10/1000); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	readers.Wait()
+	if took := time.Since(began); took < 80*time.Millisecond {
+		t.Errorf("100 KiB at 1 MiB a second took %s", took)
 	}
 }
