@@ -89,7 +89,8 @@ type Mirror struct {
 	o    MirrorOptions
 	wake chan struct{}
 
-	compared atomic.Bool // every row, by this process
+	compared   atomic.Bool  // every row, by this process
+	unanswered atomic.Int32 // claims of the cursor, one after the other
 
 	mu        sync.Mutex
 	asked     chan error // Open waits for a new session

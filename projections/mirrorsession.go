@@ -102,14 +102,28 @@ func (s *mirrorSession) open() (err error) {
 	s.newReader()
 	ctx, cancel := context.WithTimeout(s.ctx, s.m.o.Limits.Answer)
 	defer cancel()
-	if err := s.claim(ctx); err != nil {
-		return err
-	}
-	damaged, err := s.forgets(ctx)
+	damaged, err := s.claimed(ctx)
 	if err != nil || !damaged {
 		return err
 	}
+	ctx, end := context.WithTimeout(s.ctx, s.m.o.Limits.Answer)
+	defer end()
 	return s.replaceBucket(ctx)
+}
+
+// claimed claims the cursor, and says whether the bucket is damaged: it forgets
+// what it takes, or the server answers questions about it and no write, not even
+// when asked again in another session. Of a damaged file it can do either.
+func (s *mirrorSession) claimed(ctx context.Context) (damaged bool, err error) {
+	err = s.claim(ctx)
+	if errors.Is(err, errUnanswered) && s.ctx.Err() == nil && s.m.unanswered.Add(1) > 1 {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	s.m.unanswered.Store(0)
+	return s.forgets(ctx)
 }
 
 // replaceBucket deletes a damaged bucket and makes it anew.
@@ -332,6 +346,9 @@ func (s *mirrorSession) message(subject string, data []byte) *nats.Msg {
 	}}
 }
 
+// errUnanswered: the server said nothing to a write for a long time.
+var errUnanswered = errors.New("the server does not answer")
+
 // publish sends messages and waits for all their acknowledgements. It returns
 // the sequence of the last one.
 func (s *mirrorSession) publish(messages []*nats.Msg) (uint64, error) {
@@ -348,6 +365,9 @@ func (s *mirrorSession) publish(messages []*nats.Msg) (uint64, error) {
 	}
 	for i := range messages {
 		m, err := s.acks.NextMsgWithContext(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("%w: %w", errUnanswered, err)
+		}
 		if err != nil {
 			return 0, err
 		}
