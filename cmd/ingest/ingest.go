@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
+	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/natsflags"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/ui"
 	"github.com/aiws-reducer/aiws-reducer/events/logfile"
@@ -24,7 +26,15 @@ type ingesting struct {
 	wait      bool
 	dryRun    bool
 	unchecked bool
+	via       string
 }
+
+// The values of --via.
+const (
+	viaAuto   = "auto"
+	viaStream = "stream"
+	viaSubmit = "submit"
+)
 
 func newIngest() *cobra.Command {
 	var in ingesting
@@ -38,12 +48,16 @@ func newIngest() *cobra.Command {
 	c.Example = cli.Example(
 		"ingest --wait testdata/quickstart.jsonl",
 		"ingest --dry-run commands.jsonl",
+		"ingest --wait --nkey secrets/buyer.nk --inbox-prefix _INBOX.buyer commands.jsonl   # a user of reducer init",
 		`echo '{"command":{"type":"missionState","state":"SUSPENDED"}}' | ingest --contract c1 --principal owner --wait`,
 	)
 	c.Args = cobra.MaximumNArgs(1)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if asked, err := c.Flags().GetBool("version"); err == nil && asked {
 			return version(c, nil)
+		}
+		if !slices.Contains([]string{viaAuto, viaStream, viaSubmit}, in.via) {
+			return exit.Errorf(exit.Usage, "--via %s: want auto, stream or submit", in.via)
 		}
 		name := "-"
 		if len(args) == 1 {
@@ -55,6 +69,7 @@ func newIngest() *cobra.Command {
 		return nil
 	}
 	in.nats.Add(c)
+	c.Flags().StringVar(&in.via, "via", viaAuto, "how commands go: into the inbox `stream`, as requests to aiws.submit, or auto: the stream where the server permits it")
 	c.Flags().StringVar(&in.contract, "contract", "", "contract of the lines that name none")
 	c.Flags().StringVar(&in.principal, "principal", "", "principal of the lines that name none")
 	c.Flags().BoolVar(&in.wait, "wait", false, "wait for the decisions and print them; exit code 4 if one is a rejection")
@@ -97,40 +112,33 @@ func (in *ingesting) send(c *cobra.Command, commands *checker, count int) error 
 		return err
 	}
 	defer p.close()
-	var w *waiter
-	if in.wait {
-		if w, err = newWaiter(p, newPrinter(c)); err != nil {
-			return err
-		}
+	s, err := in.sender(p, newPrinter(c))
+	if err != nil {
+		return err
 	}
 	progress := ui.NewProgress(c.ErrOrStderr(), "publishing", int64(count))
 	defer progress.Done()
-	if err := in.sendAll(c.Context(), p, w, commands, progress); err != nil {
+	if err := sendAll(c.Context(), s, commands, progress); err != nil {
 		return fmt.Errorf("%d of %d published; it is harmless to publish the file again: %w", min(p.published, count), count, err)
 	}
 	progress.Done()
-	if w == nil {
+	if !in.wait {
 		return report(c, count, "published")
 	}
-	return w.finish(c.Context())
+	return s.finish(c.Context())
 }
 
-// sendAll publishes what there is, until the inbox has all of it.
-func (in *ingesting) sendAll(ctx context.Context, p *publisher, w *waiter, commands *checker, progress *ui.Progress) error {
+// sendAll sends what there is, until the reducer's inbox has all of it.
+func sendAll(ctx context.Context, s sender, commands *checker, progress *ui.Progress) error {
 	for {
 		command, err := commands.next()
 		if errors.Is(err, io.EOF) {
-			return p.flush(ctx)
+			return s.flush(ctx)
 		}
 		if err != nil {
 			return err
 		}
-		if w != nil {
-			err = w.send(ctx, command)
-		} else {
-			err = p.publish(ctx, command, "")
-		}
-		if err != nil {
+		if err := s.send(ctx, command); err != nil {
 			return err
 		}
 		progress.Add(1)

@@ -115,14 +115,43 @@ func (p *publisher) deliver(ctx context.Context, msg *nats.Msg) error {
 func (p *publisher) once(ctx context.Context, msg *nats.Msg, try int) error {
 	ctx, cancel := context.WithTimeout(ctx, min(p.timeout, time.Second<<min(try, 6)))
 	defer cancel()
+	ctx, stop := p.unlessRefused(ctx, msg.Subject)
+	defer stop()
 	// The retries of the client library would hide that there is no inbox.
 	ack, err := p.stream.PublishMsg(ctx, msg, jetstream.WithRetryAttempts(0))
+	if refused := p.refusal(msg.Subject); err != nil && refused != nil {
+		return fmt.Errorf("publish to %s: %w", msg.Subject, refused)
+	}
 	if err != nil {
 		return err
 	}
 	p.met = true
 	p.meet(ctx, ack.Stream)
 	return nil
+}
+
+// unlessRefused is a context that ends when the server says that this user may
+// not publish to the subject.
+func (p *publisher) unlessRefused(ctx context.Context, subject string) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		look := time.NewTicker(lookEvery)
+		defer look.Stop()
+		for p.refusal(subject) == nil {
+			select {
+			case <-ctx.Done():
+				return
+			case <-look.C:
+			}
+		}
+		cancel()
+	}()
+	return ctx, func() {
+		cancel()
+		<-done
+	}
 }
 
 // temporary says whether the same command may be stored a little later.

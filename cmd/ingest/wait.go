@@ -86,11 +86,19 @@ func (w *waiter) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if w.rejected > 0 {
-		return exit.Errorf(exit.Rejected, "%d of %d commands were rejected", w.rejected, w.sent)
+	return rejections(w.rejected, w.sent)
+}
+
+// rejections is exit code 4 where there were any.
+func rejections(rejected, sent int) error {
+	if rejected > 0 {
+		return exit.Errorf(exit.Rejected, "%d of %d commands were rejected", rejected, sent)
 	}
 	return nil
 }
+
+// flush implements [sender].
+func (w *waiter) flush(ctx context.Context) error { return w.p.flush(ctx) }
 
 // receive takes one decision, and sends everything again as often as it takes.
 func (w *waiter) receive(ctx context.Context) error {
@@ -162,7 +170,7 @@ func (w *waiter) take(msg *nats.Msg) error {
 	if isRejection(d) {
 		w.rejected++
 	}
-	return w.print.decision(f.Line, d, msg)
+	return w.print.decision(f.Line, d, msg.Data, msg.Header.Get(wire.HeaderFinal) != "false")
 }
 
 // isRejection: a duplicate counts as what it repeats.
@@ -179,13 +187,13 @@ type printer struct {
 
 func newPrinter(c *cobra.Command) *printer { return &printer{c: c, json: cli.JSON(c)} }
 
-func (p *printer) decision(line int, d *events.Decision, msg *nats.Msg) error {
+func (p *printer) decision(line int, d *events.Decision, record []byte, final bool) error {
 	if p.json {
-		_, err := fmt.Fprintf(p.c.OutOrStdout(), "%s\n", msg.Data)
+		_, err := fmt.Fprintf(p.c.OutOrStdout(), "%s\n", record)
 		return err
 	}
 	text := summary(d)
-	if msg.Header.Get(wire.HeaderFinal) == "false" {
+	if !final {
 		text += "  (not final: the same id may be decided later)"
 	}
 	_, err := fmt.Fprintf(p.c.OutOrStdout(), "%5d  %-16s %-12s %s\n", line, d.Type, ui.Printable(d.Principal), ui.Printable(text))

@@ -108,6 +108,13 @@ func SubmitSubject(s schema.Subject) string {
 	return submitPrefix + strings.TrimPrefix(s.String(), cmdPrefix)
 }
 
+// SubmitFor is the submit subject for any subject of the inbox; ok is false for
+// one that the service does not listen to.
+func SubmitFor(subject string) (submit string, ok bool) {
+	rest, ok := strings.CutPrefix(subject, cmdPrefix)
+	return submitPrefix + rest, ok && strings.Count(rest, ".") == 2
+}
+
 // Stopping are the command types that stop something, sorted.
 var Stopping = []string{"invalidate", "missionState", "revokeGrant", "withdrawApproval"}
 

@@ -33,6 +33,14 @@ func TestSubjects(t *testing.T) {
 			t.Errorf("%s names the contract %q", bad, contract)
 		}
 	}
+	if subject, ok := SubmitFor("aiws.cmd.c1.a=20b.admit"); !ok || subject != "aiws.submit.c1.a=20b.admit" {
+		t.Error(subject, ok)
+	}
+	for _, bad := range []string{"aiws.cmd.c1.a", "aiws.cmd.c1.a.admit.x", "other.c1.a.admit"} {
+		if subject, ok := SubmitFor(bad); ok {
+			t.Errorf("%s is submitted at %s", bad, subject)
+		}
+	}
 	if subject, ok := CommandSubject("aiws.submit.c1.a=20b.admit"); !ok || subject != "aiws.cmd.c1.a=20b.admit" {
 		t.Error(subject, ok)
 	}

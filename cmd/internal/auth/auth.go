@@ -28,7 +28,9 @@ var commands = map[string][]string{
 
 // Questions are what every user may ask; those of one contract, about the
 // user's contract only.
-var Questions = []wire.Endpoint{wire.Get, wire.List, wire.Decision, wire.Plan, wire.Status}
+var Questions = []wire.Endpoint{
+	wire.Get, wire.List, wire.Decision, wire.Plan, wire.Changes, wire.History, wire.ListUnsettled, wire.Status,
+}
 
 // Roles are the names of all roles, sorted.
 func Roles() []string { return slices.Sorted(maps.Keys(commands)) }
