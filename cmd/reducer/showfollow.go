@@ -21,7 +21,7 @@ func (s *source) following(f func(*client.Client) error) error {
 	if s.stopped() {
 		return exit.Errorf(exit.Usage, "--follow goes with a running reducer; leave --data out")
 	}
-	return s.connected(f, nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
+	return s.connected(f, withoutServerErrors(), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
 }
 
 // followed prints what is there and goes on with each change: both come from the

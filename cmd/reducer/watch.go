@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
@@ -24,11 +25,13 @@ func newWatch() *cobra.Command {
 		Short: "print changes of the projections as they happen",
 		Long: "Watch prints a line for each document that a decision changed, from now on, or from the command after\n" +
 			"--since with the last change of each document since then. Within a block the changes of one document come as\n" +
-			"one. It goes on when the reducer is started again, and ends with SIGINT.\n\n" +
+			"one. It goes on when the reducer is started again, and ends with SIGINT. A user without JetStream, such as\n" +
+			"those of reducer init, watches one contract.\n\n" +
 			"Projections: " + strings.Join(wire.Mirrored, ", ") + ".",
 		Example: cli.Example(
 			"reducer watch runs --contract onboarding",
 			"reducer watch --since 1200 --json",
+			"reducer watch --contract c1 --nkey secrets/buyer.nk --inbox-prefix _INBOX.buyer",
 		),
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -55,7 +58,7 @@ func newWatch() *cobra.Command {
 }
 
 func watch(c *cobra.Command, s *source, o client.WatchOptions) error {
-	conn, err := s.nats.Connect("reducer watch")
+	conn, err := s.nats.Connect("reducer watch", withoutServerErrors())
 	if err != nil {
 		return err
 	}
@@ -78,6 +81,12 @@ func watch(c *cobra.Command, s *source, o client.WatchOptions) error {
 		}
 	}
 	return nil
+}
+
+// withoutServerErrors keeps the client library from printing what the server refuses: the
+// client finds another way, or says it.
+func withoutServerErrors() nats.Option {
+	return nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})
 }
 
 // showChange prints what somebody looks for first in the document.

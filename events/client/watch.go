@@ -82,7 +82,7 @@ func (c *Client) Watch(ctx context.Context, o WatchOptions) iter.Seq2[Change, er
 				continue
 			}
 			if err != nil && !w.begun && !(busy(err) && tries < pageTries) || c.nc.IsClosed() {
-				yield(Change{}, fmt.Errorf("watch: %w", err))
+				yield(Change{}, fmt.Errorf("watch: %w", w.explain(err)))
 				return
 			}
 			pause(ctx)

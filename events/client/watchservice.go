@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
@@ -23,6 +24,14 @@ func (w *watch) turn(err error) bool {
 	}
 	w.asking = true
 	return true
+}
+
+// explain says what else there is where this user may not read the stream.
+func (w *watch) explain(err error) error {
+	if !w.asking && w.client.o.Way == AnyWay && errors.Is(err, ErrNotPermitted) {
+		return fmt.Errorf("%w (this user may watch one contract at a time: name it)", err)
+	}
+	return err
 }
 
 // busy says that the service may answer later.
