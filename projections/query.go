@@ -25,8 +25,8 @@ import (
 // out.
 type QueryOptions struct {
 	// Connect makes a connection for the service alone, which sets its handlers
-	// and closes it. It is called twice, for requests and for answers, and again
-	// when one of them is lost for good.
+	// and closes it. It is called for each of three connections: requests, those
+	// that stop something, and answers; and again when one of them is lost for good.
 	Connect func(ctx context.Context) (*nats.Conn, error)
 	// View shows the store as of the last block; [Home.View].
 	View func() (*View, error)
@@ -122,8 +122,10 @@ func ServeQueries(ctx context.Context, o QueryOptions) error {
 }
 
 // queries is the service. Requests come in on a connection of their own: while a
-// flood of them waits there to be read, the server still takes the commands that
-// were read, and their acknowledgements and decisions still arrive.
+// flood of them waits there to be read, or the server gives the connection up
+// over it, the server still takes the commands that were read, and their
+// acknowledgements and decisions still arrive. So do, on another one, commands
+// that stop something.
 type queries struct {
 	o       QueryOptions
 	nc      *nats.Conn       // for everything but requests
@@ -152,17 +154,18 @@ func newLane(waiting, working int) *lane {
 
 // serveOnce answers until ctx ends or a connection is closed.
 func serveOnce(ctx context.Context, o QueryOptions) error {
-	requests, err := o.Connect(ctx)
-	if err != nil {
-		return err
+	var conns [3]*nats.Conn
+	closed := make(chan struct{}, len(conns))
+	for i := range conns {
+		nc, err := o.Connect(ctx)
+		if err != nil {
+			return err
+		}
+		defer nc.Close()
+		nc.SetClosedHandler(func(*nats.Conn) { closed <- struct{}{} })
+		conns[i] = nc
 	}
-	defer requests.Close()
-	nc, err := o.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer nc.Close()
-	closedIn, closedOut := requests.StatusChanged(nats.CLOSED), nc.StatusChanged(nats.CLOSED)
+	requests, stopping, nc := conns[0], conns[1], conns[2]
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	q := &queries{
@@ -171,26 +174,26 @@ func serveOnce(ctx context.Context, o QueryOptions) error {
 		waits: waits{total: o.Limits.Waits, ledger: o.Limits.WaitsContract, owner: o.Limits.WaitsInbox, of: map[string]int{}},
 		bell:  bell{ledgers: map[string]*listeners{}},
 	}
+	var err error
 	if q.out, err = exchange.New(nc); err != nil {
 		return err
 	}
 	defer q.out.Close()
-	service, err := q.register(requests)
-	if err != nil {
-		return err
+	services, err := q.register(requests, stopping)
+	if err == nil {
+		q.running.Go(q.ringing)
+		select {
+		case <-ctx.Done():
+		case <-closed:
+			err = nats.ErrConnectionClosed
+		}
 	}
-	q.running.Go(q.ringing)
-	select {
-	case <-ctx.Done():
-	case <-closedIn:
-		err = nats.ErrConnectionClosed
-	case <-closedOut:
-		err = nats.ErrConnectionClosed
+	for _, service := range services {
+		err = errors.Join(err, service.Stop())
 	}
-	stopping := service.Stop()
 	cancel()
 	q.running.Wait()
-	return errors.Join(err, stopping)
+	return err
 }
 
 // endpoint is one question: how it is answered and how long that may take.
@@ -201,16 +204,14 @@ type endpoint struct {
 	lane    *lane
 }
 
-func (q *queries) register(requests *nats.Conn) (micro.Service, error) {
-	service, err := micro.AddService(requests, micro.Config{
-		Name:        wire.Service,
-		Version:     q.o.Version,
-		Description: "AIWS reducer: documents, decisions, plans; and commands for clients without JetStream",
-		Metadata:    map[string]string{"shard": strconv.FormatInt(q.o.Shard, 10)},
-	})
+// register begins to take requests. What it returns is stopped by the caller,
+// with an error, too.
+func (q *queries) register(requests, stopping *nats.Conn) ([]micro.Service, error) {
+	service, err := q.service(requests, wire.Service, "AIWS reducer: documents, decisions, plans; and commands for clients without JetStream")
 	if err != nil {
-		return nil, fmt.Errorf("micro service: %w", err)
+		return nil, err
 	}
+	services := []micro.Service{service}
 	limits := &q.o.Limits
 	rows := newLane(limits.Waiting, limits.Workers)
 	logs := newLane(limits.Waiting, 1) // questions that cost more do not take the workers of those that cost little
@@ -232,9 +233,25 @@ func (q *queries) register(requests *nats.Conn) (micro.Service, error) {
 	for _, w := range []waitable{{wire.History, q.history, logs}, {wire.Changes, q.changes, newLane(limits.Waiting, 1)}} {
 		err = errors.Join(err, q.add(service, w.name, func(r micro.Request) { q.askPatiently(&w, r) }))
 	}
-	err = errors.Join(err, q.addSubmit(service))
+	if err = errors.Join(err, q.addSubmit(service)); err != nil {
+		return services, err
+	}
+	service, err = q.service(stopping, wire.Service+"-stopping", "AIWS reducer: commands of "+wire.Service+" that stop something, which have a queue of their own each")
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("micro service: %w", err), service.Stop())
+		return services, err
+	}
+	return append(services, service), q.addStopping(service)
+}
+
+func (q *queries) service(nc *nats.Conn, name, description string) (micro.Service, error) {
+	service, err := micro.AddService(nc, micro.Config{
+		Name:        name,
+		Version:     q.o.Version,
+		Description: description,
+		Metadata:    map[string]string{"shard": strconv.FormatInt(q.o.Shard, 10)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("micro service %s: %w", name, err)
 	}
 	return service, nil
 }
@@ -250,10 +267,14 @@ func (q *queries) add(service micro.Service, name wire.Endpoint, handle func(mic
 	if err != nil {
 		return err
 	}
-	return service.AddEndpoint(string(name), micro.HandlerFunc(onlyInboxes(handle)),
+	err = service.AddEndpoint(string(name), micro.HandlerFunc(onlyInboxes(handle)),
 		micro.WithEndpointSubject(name.Pattern()),
 		micro.WithEndpointPendingLimits(pendingRequests, pendingRequestBytes),
 		micro.WithEndpointMetadata(map[string]string{"request_schema": request, "response_schema": response}))
+	if err != nil {
+		return fmt.Errorf("endpoint %s: %w", name, err)
+	}
+	return nil
 }
 
 // ask answers one question beside the others, when a worker is free.

@@ -16,20 +16,24 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events/wire/exchange"
 )
 
-// addSubmit takes commands for clients that may not touch JetStream. The types
-// that stop something have a queue of requests each. All others share one, and
-// what finds it full is dropped unread, whoever sent it: whoever may not send
-// these types cannot keep others from stopping it (RULES 4).
+// addSubmit takes commands for clients that may not touch JetStream. They share
+// one queue, and what finds it full is dropped unread, whoever sent it.
 func (q *queries) addSubmit(service micro.Service) error {
-	err := q.add(service, wire.Submit, func(r micro.Request) {
+	return q.add(service, wire.Submit, func(r micro.Request) {
 		if wire.SubmitQueue(r.Subject()[strings.LastIndexByte(r.Subject(), '.')+1:]) == "" {
 			q.submit(r)
 		}
 	})
+}
+
+// addStopping takes the types that stop something, each in a queue and all on a
+// connection of their own: whoever may not send them cannot keep others from
+// stopping it (RULES 4).
+func (q *queries) addStopping(service micro.Service) (err error) {
 	for _, t := range wire.Stopping {
 		err = errors.Join(err, service.AddEndpoint(string(wire.Submit)+"-"+t, micro.HandlerFunc(onlyInboxes(q.submit)),
 			micro.WithEndpointSubject(wire.SubmitPattern(t)),
-			// Within the queue group of the other endpoint, either would get the command.
+			// Within the queue group of the endpoint for all types, either would get the command.
 			micro.WithEndpointQueueGroup(t),
 			micro.WithEndpointPendingLimits(pendingRequests, pendingRequestBytes)))
 	}

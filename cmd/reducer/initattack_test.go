@@ -143,9 +143,18 @@ func TestInitFlood(t *testing.T) {
 	host := login("host")
 	accepted(t, host, patience, "aiws.submit.c1.host.openContract", openLedger)
 	runs := 0
-	measure := func(n int) string {
-		var stop, work []time.Duration
+	starts := func(n int) string {
+		var work []time.Duration
 		more := 0
+		for range n {
+			runs++
+			took, again := accepted(t, host, 5*time.Second, "aiws.submit.c1.host.startRun", fmt.Sprintf(`{"type":"startRun","runId":"r%d"}`, runs))
+			work, more = append(work, took), more+again
+		}
+		return fmt.Sprintf("startRun: %s, sent again %d times in %d", spread(work), more, n)
+	}
+	stops := func(n int) string {
+		var stop []time.Duration
 		for range n {
 			took, again := accepted(t, host, patience, "aiws.submit.c1.host.missionState", `{"type":"missionState","state":"SUSPENDED"}`)
 			if again > 0 {
@@ -153,20 +162,21 @@ func TestInitFlood(t *testing.T) {
 			}
 			stop = append(stop, took)
 			accepted(t, host, patience, "aiws.submit.c1.host.missionState", `{"type":"missionState","state":"OPEN"}`)
-			runs++
-			took, again = accepted(t, host, time.Second, "aiws.submit.c1.host.startRun", fmt.Sprintf(`{"type":"startRun","runId":"r%d"}`, runs))
-			work, more = append(work, took), more+again
 		}
-		slices.Sort(stop)
-		slices.Sort(work)
-		return fmt.Sprintf("missionState: median %s, most %s; startRun: median %s, most %s, sent again %d times in %d", stop[n/2], stop[n-1], work[n/2], work[n-1], more, n)
+		return "missionState: " + spread(stop)
 	}
-	t.Logf("idle: %s", measure(20))
+	t.Logf("idle: %s; %s", stops(20), starts(20))
 	for _, subject := range []string{"aiws.submit.c1.buyer.resume", "aiws.q.c1.list"} {
 		end := floods(t, login, subject)
-		flooded := measure(5)
+		flooded := stops(20) + "; " + starts(1)
 		t.Logf("%s: %s; sent %d", subject, flooded, end())
 	}
+}
+
+// spread says what is usual and what is worst.
+func spread(times []time.Duration) string {
+	slices.Sort(times)
+	return fmt.Sprintf("median %s, most %s", times[len(times)/2], times[len(times)-1])
 }
 
 // floods has three connections of the buyer send one request for ever.
