@@ -62,8 +62,10 @@ var liveFaults = []liveFault{
 // everything that was answered, when the cause is gone: by itself, or after the
 // restart that a new mount needs.
 func TestLiveFaults(t *testing.T) {
+	t.Parallel()
 	for _, f := range liveFaults {
 		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
 			program(t, "reducer")
 			data := filepath.Join(f.disk(t), "data")
 			s := serve(t, data, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
