@@ -94,6 +94,7 @@ func (c *client) finish(commands []workload.Command, senders int) error {
 		return err
 	}
 	c.w.ask(commands)
+	defer c.w.sends(name)()
 	errs := make(chan error, senders)
 	for range senders {
 		dies := c.rng.IntN(5) == 0

@@ -73,6 +73,9 @@ func (w *world) torture(kills int) {
 	stop := w.startClients()
 	for (w.figures.killed() < kills || !w.calm) && !w.t.Failed() {
 		time.Sleep(w.between(50, 1500))
+		if w.starving() {
+			continue
+		}
 		if !w.calm && w.figures.killed() >= kills/2 {
 			w.mended()
 			w.pristine()

@@ -44,8 +44,9 @@ type world struct {
 	struck map[string]bool // faults, by name
 
 	mu      sync.Mutex
-	answers map[uint64]string // record of a decision by its commandSeq
-	asked   map[identity]bool // commands that clients sent; true once answered
+	answers map[uint64]string    // record of a decision by its commandSeq
+	asked   map[identity]bool    // commands that clients sent; true once answered
+	waiting map[string]time.Time // files that clients send, and since when
 
 	lost map[uint64]bool // answers that are not found on the log; see unheard
 }
@@ -57,7 +58,7 @@ func newWorld(t *testing.T, dir string, p programs, mode string, seed uint64) *w
 	w := &world{
 		t: t, dir: dir, programs: p, mode: mode, rng: rand.New(rand.NewPCG(seed, 3)), listen: proctest.FreeAddress(t),
 		figures: newFigures(mode), data: filepath.Join(dir, "a"), spare: filepath.Join(dir, "b"),
-		answers: map[uint64]string{}, asked: map[identity]bool{}, harmed: map[string]bool{}, struck: map[string]bool{},
+		answers: map[uint64]string{}, asked: map[identity]bool{}, waiting: map[string]time.Time{}, harmed: map[string]bool{}, struck: map[string]bool{},
 	}
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -74,6 +75,32 @@ func newWorld(t *testing.T, dir string, p programs, mode string, seed uint64) *w
 		}
 	})
 	return w
+}
+
+// starving says that a client has waited for a quarter of its patience. On a slow
+// machine a reducer may be killed again each time before it is ready: then it is
+// left alone for a while.
+func (w *world) starving() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, since := range w.waiting {
+		if time.Since(since) > patience/4 {
+			return true
+		}
+	}
+	return false
+}
+
+// sends notes that a client sends a file, until done.
+func (w *world) sends(name string) (done func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.waiting[name] = time.Now()
+	return func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.waiting, name)
+	}
 }
 
 func tail(text string) string { return text[max(0, len(text)-4000):] }
