@@ -68,7 +68,7 @@ func TestPageNats(t *testing.T) {
 	out := run(ctx, t, t.TempDir(), r.URL, "bash", "-c", natsCommands(clientsPage(t)))
 	for _, want := range []string{
 		`"type":"contractOpened"`, `"type":"runStarted"`, `"to":"RUNNING","type":"runTransitioned"`, "Aiws-Final: true",
-		`"documents":[{`, `"decisions":[{"block":`, `"attempts":[]`, `"budget":"1600"`, `"commandId":"start-r1"`, `"ready":true`, "PUT aiws > c1.runs.r1: ",
+		`"documents":[{`, `"changes":[{"at":`, `"decisions":[{"block":`, `"attempts":[]`, `"budget":"1600"`, `"commandId":"start-r1"`, `"ready":true`, "PUT aiws > c1.runs.r1: ",
 		`"row":{"available":"1600"`,
 	} {
 		if !strings.Contains(out, want) {
