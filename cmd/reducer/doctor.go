@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
 	"github.com/spf13/cobra"
 
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/cli"
@@ -32,6 +33,7 @@ import (
 type examining struct {
 	source  source
 	archive string
+	config  string
 	report  doctor.Report
 }
 
@@ -48,6 +50,7 @@ func newDoctor() *cobra.Command {
 			"reducer doctor",
 			"reducer doctor --nats nats://10.0.0.7:4222 --creds reducer.creds --json",
 			"reducer doctor --data aiws-data --archive \"$BACKUP/aiws\"",
+			"reducer doctor --nats-config secrets/nats.conf --nkey secrets/reducer.nk",
 		),
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -59,16 +62,26 @@ func newDoctor() *cobra.Command {
 	}
 	e.source.add(c)
 	c.Flags().StringVar(&e.archive, "archive", "", "look at this `DIR`ectory of an archive too")
+	c.Flags().StringVar(&e.config, "nats-config", "", "look at this `FILE` too, the server's configuration: which users may do too much")
 	return c
 }
 
 func (e *examining) run(ctx context.Context) error {
+	if e.config != "" {
+		if err := e.lookAtConfig(); err != nil {
+			return err
+		}
+	}
 	if e.source.stopped() {
 		return e.stopped(ctx)
 	}
 	conn, err := jetlog.Connect(ctx, connectOptions(&e.source.nats))
 	if err != nil {
-		e.wrong("server", "start it, or name another one with --nats", err.Error())
+		do := "start it, or name another one with --nats"
+		if !errors.Is(err, nats.ErrNoServers) {
+			do = "log in as the reducer's user or an operator (--nkey, --creds): nobody else may look at the streams"
+		}
+		e.wrong("server", do, err.Error())
 		return nil
 	}
 	defer conn.Close()

@@ -13,7 +13,7 @@ import (
 func good() *Server {
 	return &Server{
 		URL: "nats://a:4222", Version: "2.15.2", Tested: "2.15.2", MaxPayload: 8 << 20, MinPayload: 4 << 20,
-		NeedsLogin: true, TLS: true, User: "u", Permissions: &Permissions{Allow: []string{"aiws.cmd.>"}}, Sync: "always",
+		NeedsLogin: true, TLS: true, User: "u", Permissions: &Permissions{Allow: []string{"aiws.cmd.*.u.*"}}, Sync: "always",
 	}
 }
 
@@ -61,7 +61,7 @@ func TestFindings(t *testing.T) {
 		{"may do everything", func(w *world) { w.server.Permissions = nil }, Note, "permissions", "delete the decision log, change the settings"},
 		{"may write the log", func(w *world) { w.server.Permissions.Allow = append(w.server.Permissions.Allow, "aiws.log.>") }, Note, "permissions", "u may write to the decision log"},
 		{"may not delete", func(w *world) {
-			w.server.Permissions = &Permissions{Deny: []string{"$JS.API.STREAM.*.*", "aiws.log.*.*"}}
+			w.server.Permissions = &Permissions{Deny: []string{"$JS.API.STREAM.>", "aiws.log.*.*", "aiws.cmd.>", "aiws.submit.>", "$KV.>"}}
 		}, Fine, "", ""},
 		{"a clock that differs", func(w *world) { w.server.Ahead = -time.Minute }, Note, "clock", "differ by 1m0s"},
 		{"a clock that stalls", func(w *world) { w.server.Ahead = time.Hour }, Wrong, "clock", "not decided"},

@@ -115,18 +115,8 @@ func (r *Report) permissions(s *Server, shard int64, generation string) {
 	if !s.NeedsLogin {
 		return // said already
 	}
-	n := strconv.FormatInt(shard, 10)
-	var may []string
-	for _, danger := range []struct{ subject, what string }{
-		{"$JS.API.STREAM.DELETE.AIWS_LOG_" + n, "delete the decision log"},
-		{"$JS.API.STREAM.UPDATE.AIWS_LOG_" + n, "change the settings of the decision log"},
-		{"aiws.log." + n + "." + cmp.Or(generation, "x"), "write to the decision log"},
-		{"$JS.API.STREAM.PURGE.AIWS_INBOX_" + n, "drop commands that wait"},
-	} {
-		if s.Permissions.may(danger.subject) {
-			may = append(may, danger.what)
-		}
-	}
+	u := User{Publish: s.Permissions, Subscribe: &Permissions{Deny: []string{">"}}} // who asks cannot see the other half
+	may := u.may(shard, cmp.Or(generation, "x"))
 	if len(may) == 0 {
 		r.fine("permissions", "the user %s may not touch the log or the inbox but by commands", s.User)
 		return
