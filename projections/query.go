@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -24,9 +25,9 @@ import (
 // QueryOptions are those of the micro service. Fields that say so may be left
 // out.
 type QueryOptions struct {
-	// Connect makes a connection for the service alone, which sets its handlers
-	// and closes it. It is called for each of three connections: requests, those
-	// that stop something, and answers; and again when one of them is lost for good.
+	// Connect makes a connection for the service, which closes it. It is called for
+	// each of three: requests, those that stop something, and answers; and again
+	// when one of them is lost for good. They may be one and the same.
 	Connect func(ctx context.Context) (*nats.Conn, error)
 	// View shows the store as of the last block; [Home.View].
 	View func() (*View, error)
@@ -155,15 +156,14 @@ func newLane(waiting, working int) *lane {
 // serveOnce answers until ctx ends or a connection is closed.
 func serveOnce(ctx context.Context, o QueryOptions) error {
 	var conns [3]*nats.Conn
-	closed := make(chan struct{}, len(conns))
+	var closed [len(conns)]chan nats.Status // the connections' own handlers stay what they are
 	for i := range conns {
 		nc, err := o.Connect(ctx)
 		if err != nil {
 			return err
 		}
 		defer nc.Close()
-		nc.SetClosedHandler(func(*nats.Conn) { closed <- struct{}{} })
-		conns[i] = nc
+		conns[i], closed[i] = nc, nc.StatusChanged(nats.CLOSED)
 	}
 	requests, stopping, nc := conns[0], conns[1], conns[2]
 	ctx, cancel := context.WithCancel(ctx)
@@ -184,11 +184,15 @@ func serveOnce(ctx context.Context, o QueryOptions) error {
 		q.running.Go(q.ringing)
 		select {
 		case <-ctx.Done():
-		case <-closed:
+		case <-closed[0]:
+			err = nats.ErrConnectionClosed
+		case <-closed[1]:
+			err = nats.ErrConnectionClosed
+		case <-closed[2]:
 			err = nats.ErrConnectionClosed
 		}
 	}
-	for _, service := range services {
+	for _, service := range slices.Backward(services) { // each gives back the handlers that it found
 		err = errors.Join(err, service.Stop())
 	}
 	cancel()
