@@ -120,4 +120,4 @@ ci-rest: ## what make ci does after make check: simulation, mutants, torture, in
 	$(GO) test ./reducer/reducertest/torture -run '^TestTorture$$' -count=1 -timeout 0 -torture.kills=40
 	$(MAKE) invariants
 	$(MAKE) fuzz FUZZTIME=10s
-	$(MAKE) race
+	$(MAKE) race SHORT=-short
