@@ -27,20 +27,7 @@ func TestInit(t *testing.T) {
 	}
 	s := serve(t, t.TempDir(), "--listen", "127.0.0.1:0", "--nats-config", filepath.Join(dir, "nats.conf"))
 	denied := make(chan error, 64)
-	login := func(user string) *nats.Conn {
-		key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, user+".nk"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		nc, err := nats.Connect(s.url, key, nats.CustomInboxPrefix("_INBOX."+user),
-			nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { denied <- err }))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
-		return nc
-	}
-	buyer := login("buyer")
+	buyer := connectAs(t, s.url, "buyer", seedOf(t, dir, "buyer"), func(_ *nats.Conn, _ *nats.Subscription, err error) { denied <- err })
 	for _, subject := range []string{"aiws.q.c1.list", "aiws.q.status", "aiws.submit.c1.buyer.admit"} {
 		if m, err := buyer.Request(subject, []byte("{}"), 30*time.Second); err != nil || len(m.Data) == 0 {
 			t.Errorf("%s: %v", subject, err)

@@ -45,17 +45,32 @@ func secured(t *testing.T) (login func(user string) *nats.Conn) {
 		t.Helper()
 		as := nats.UserInfo(user, "p")
 		if user != "direct" {
-			if as, err = nats.NkeyOptionFromSeed(filepath.Join(dir, user+".nk")); err != nil {
-				t.Fatal(err)
-			}
+			as = seedOf(t, dir, user)
 		}
-		nc, err := nats.Connect(s.url, as, nats.CustomInboxPrefix("_INBOX."+user), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(nc.Close)
-		return nc
+		return connectAs(t, s.url, user, as, func(*nats.Conn, *nats.Subscription, error) {})
 	}
+}
+
+// seedOf is the login of a user of init.
+func seedOf(t *testing.T, dir, user string) nats.Option {
+	t.Helper()
+	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, user+".nk"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// connectAs logs in as a user with inboxes of its own until the test ends; hear
+// is told what the server refuses.
+func connectAs(t *testing.T, url, user string, as nats.Option, hear nats.ErrHandler) *nats.Conn {
+	t.Helper()
+	nc, err := nats.Connect(url, as, nats.CustomInboxPrefix("_INBOX."+user), nats.ErrorHandler(hear))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	return nc
 }
 
 // accepted sends a command through the service, under one id until it is taken,

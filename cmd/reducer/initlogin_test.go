@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-
 	"github.com/aiws-reducer/aiws-reducer/internal/certtest"
 )
 
@@ -135,15 +133,7 @@ func TestInitSendsWhatItPrints(t *testing.T) {
 			t.Errorf("ingest said %s", out)
 		}
 	}
-	key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, "observer.nk"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	nc, err := nats.Connect(s.url, key, nats.CustomInboxPrefix("_INBOX.observer"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer nc.Close()
+	nc := connectAs(t, s.url, "observer", seedOf(t, dir, "observer"), nil)
 	m, err := nc.Request("aiws.q.deal.get", []byte(`{"projection":"missions","key":"deal"}`), time.Minute)
 	if err != nil || !strings.Contains(string(m.Data), `"OPEN"`) {
 		t.Errorf("%v, %v", m, err)

@@ -60,9 +60,6 @@ func (r *refusals) sorted() []string {
 // every type of command, as everybody, on either way in; and nothing of the
 // server's own.
 func TestInitRoles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts processes")
-	}
 	page := rolesPage(t)
 	if got := slices.Sorted(maps.Keys(page)); !slices.Equal(got, auth.Roles()) {
 		t.Fatalf("docs/security.md has the roles %v, there are %v", got, auth.Roles())
@@ -80,16 +77,8 @@ func TestInitRoles(t *testing.T) {
 	s := serve(t, t.TempDir(), "--listen", "127.0.0.1:0", "--nats-config", filepath.Join(dir, "nats.conf"))
 	for user, role := range users {
 		t.Run(user, func(t *testing.T) {
-			key, err := nats.NkeyOptionFromSeed(filepath.Join(dir, user+".nk"))
-			if err != nil {
-				t.Fatal(err)
-			}
 			heard := &refusals{all: map[string]bool{}}
-			nc, err := nats.Connect(s.url, key, nats.CustomInboxPrefix("_INBOX."+user), nats.ErrorHandler(heard.hear))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer nc.Close()
+			nc := connectAs(t, s.url, user, seedOf(t, dir, user), heard.hear)
 			want := map[string]bool{}
 			publish := func(subject string, allowed bool) {
 				if err := nc.PublishRequest(subject, "_INBOX."+user+".void", []byte("{}")); err != nil {
