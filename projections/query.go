@@ -211,11 +211,19 @@ type endpoint struct {
 // register begins to take requests. What it returns is stopped by the caller,
 // with an error, too.
 func (q *queries) register(requests, stopping *nats.Conn) ([]micro.Service, error) {
-	service, err := q.service(requests, wire.Service, "AIWS reducer: documents, decisions, plans; and commands for clients without JetStream")
+	service, err := q.service(stopping, wire.Service+"-stopping", "AIWS reducer: commands of "+wire.Service+" that stop something, which have a queue of their own each")
 	if err != nil {
 		return nil, err
 	}
 	services := []micro.Service{service}
+	if err := errors.Join(q.addStopping(service), stopping.Flush()); err != nil {
+		return services, err
+	}
+	service, err = q.service(requests, wire.Service, "AIWS reducer: documents, decisions, plans; and commands for clients without JetStream")
+	if err != nil {
+		return services, err
+	}
+	services = append(services, service)
 	limits := &q.o.Limits
 	rows := newLane(limits.Waiting, limits.Workers)
 	logs := newLane(limits.Waiting, 1) // questions that cost more do not take the workers of those that cost little
@@ -237,14 +245,7 @@ func (q *queries) register(requests, stopping *nats.Conn) ([]micro.Service, erro
 	for _, w := range []waitable{{wire.History, q.history, logs}, {wire.Changes, q.changes, newLane(limits.Waiting, 1)}} {
 		err = errors.Join(err, q.add(service, w.name, func(r micro.Request) { q.askPatiently(&w, r) }))
 	}
-	if err = errors.Join(err, q.addSubmit(service)); err != nil {
-		return services, err
-	}
-	service, err = q.service(stopping, wire.Service+"-stopping", "AIWS reducer: commands of "+wire.Service+" that stop something, which have a queue of their own each")
-	if err != nil {
-		return services, err
-	}
-	return append(services, service), q.addStopping(service)
+	return services, errors.Join(err, q.addSubmit(service)) // last: UntilServed waits for it
 }
 
 func (q *queries) service(nc *nats.Conn, name, description string) (micro.Service, error) {

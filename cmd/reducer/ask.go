@@ -7,7 +7,6 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"github.com/aiws-reducer/aiws-reducer/cmd/internal/daemon"
 	"github.com/aiws-reducer/aiws-reducer/cmd/internal/exit"
 	"github.com/aiws-reducer/aiws-reducer/events/client"
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
@@ -79,7 +78,7 @@ func askStopped(ctx context.Context, data string, f func(*client.Client) error) 
 		err = errors.Join(err, <-ended)
 	}()
 	defer c.Close()
-	if err := daemon.UntilServed(ctx, log.conn); err != nil {
+	if err := projections.UntilServed(ctx, log.conn); err != nil {
 		return err
 	}
 	return f(c)

@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/aiws-reducer/aiws-reducer/projections"
 	"github.com/aiws-reducer/aiws-reducer/reducer/jetlog"
 	"github.com/aiws-reducer/aiws-reducer/reducer/scheduler"
 	"github.com/aiws-reducer/aiws-reducer/reducer/state"
@@ -58,7 +59,7 @@ const queryPatience = 5 * time.Second
 func (s *session) awaitQueries(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, queryPatience)
 	defer cancel()
-	if err := UntilServed(ctx, s.Conn().NATS()); err != nil {
+	if err := projections.UntilServed(ctx, s.Conn().NATS()); err != nil {
 		s.daemon.o.Log.Warn("questions are not answered yet", "error", err)
 	}
 }

@@ -44,7 +44,8 @@ type Reducer struct {
 	stopped chan error     // of the loop
 }
 
-// Start runs a reducer on a directory and waits until it is ready.
+// Start runs a reducer on a directory and waits until it is ready and its service
+// answers.
 func Start(ctx context.Context, path string, o Options) (*Reducer, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -63,8 +64,20 @@ func Start(ctx context.Context, path string, o Options) (*Reducer, error) {
 		case <-time.After(time.Millisecond):
 		}
 	}
+	if err := r.served(ctx); err != nil {
+		return nil, errors.Join(err, r.Stop())
+	}
 	r.URL = r.Server.URL()
 	return r, nil
+}
+
+func (r *Reducer) served(ctx context.Context) error {
+	nc, err := r.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	return projections.UntilServed(ctx, nc)
 }
 
 func (r *Reducer) start(path string, o Options) (err error) {

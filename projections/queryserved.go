@@ -1,4 +1,4 @@
-package daemon
+package projections
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/aiws-reducer/aiws-reducer/events/wire"
 )
 
-// asked are the questions that are waited for; submit comes after them.
+// asked are the questions that are waited for, and submit, which comes after all else.
 var asked = []wire.Endpoint{wire.Get, wire.List, wire.Decision, wire.Plan, wire.History, wire.ListUnsettled, wire.Contracts, wire.Status, wire.Digest, wire.Heads, wire.MakeCheckpoint, wire.Rows, wire.Submit}
 
 // UntilServed waits until a query service that was just started answers every
